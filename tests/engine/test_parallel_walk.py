@@ -76,6 +76,16 @@ def test_random_programs(part):
                 assert program.run(n) == expected, (seed, n)
 
 
+def test_no_layout_depends_on_who_is_first():
+    """A gradient was added to a transposed one where another thread held it no longer: half of these runs had its strides."""
+    with thresholds(SMALL):
+        program = ParallelProgram(11001215)
+        expected = program.run(1)
+        for _ in range(10):
+            for n in (2, 3, 8):
+                assert program.run(n) == expected
+
+
 @pytest.mark.parametrize("part", range(3))
 def test_the_error_is_that_of_one_thread(part):
     for seed in range(FIRST + part, FIRST + PROGRAMS // 4, 3):

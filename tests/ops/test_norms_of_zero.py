@@ -13,6 +13,20 @@ def f64(*values):
     return torch.tensor(values, dtype=torch.float64)
 
 
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("p", [1, 2, 3, 2.5])
+def test_tangents_and_gradients_of_pooled_norms_of_zeros_are_zeros(dims, p):
+    """PyTorch's tangent is NaN."""
+    pool = getattr(torch.nn.functional, f"lp_pool{dims}d")
+    x = torch.zeros(1, 2, *[4] * dims, dtype=torch.float64)
+    x[0, 1, ..., -1] = 3.0
+    y, t = func.jvp(lambda x: pool(x, p, 2), (x,), (torch.ones_like(x),))
+    _, pull = func.vjp(lambda x: pool(x, p, 2), x)
+    (g,) = pull(torch.ones_like(y))
+    assert not t[0, 0].any() and not g[0, 0].any() and bool(t.isfinite().all())
+    assert g[0, 1].any() and torch.allclose((g * torch.ones_like(x)).sum(), t.sum())
+
+
 # f, its second derivative at 0
 FUNCTIONS = {
     "square": (lambda n: n**2, 2.0),

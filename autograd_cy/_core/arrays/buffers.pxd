@@ -10,6 +10,7 @@ cdef void keep_spare(PyObject *array) noexcept
 cdef cnp.ndarray new_zeros(int dtype_code, int ndim, const cnp.npy_intp *dims)
 cdef cnp.ndarray cast(cnp.ndarray array, int dtype_code)
 cdef cnp.ndarray dense_copy(cnp.ndarray array)
+cdef cnp.ndarray dense(cnp.ndarray array)
 cdef cnp.ndarray flat(cnp.ndarray array, int dtype_code)
 cdef cnp.ndarray in_type(cnp.ndarray array, int dtype_code)
 cdef tuple sizes_of(cnp.ndarray array)

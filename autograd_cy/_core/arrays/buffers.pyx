@@ -224,10 +224,14 @@ cdef cnp.ndarray dense_copy(cnp.ndarray array):
     return copy
 
 
+cdef cnp.ndarray dense(cnp.ndarray array):
+    """The array in C order and aligned, as a loop over pointers reads it (NumPy's ascontiguousarray doesn't align)."""
+    return array if is_flat(array) else dense_copy(array)
+
+
 cdef cnp.ndarray flat(cnp.ndarray array, int dtype_code):
     """The array as a kernel takes it: dense, of type `dtype_code`."""
-    array = in_type(array, dtype_code)
-    return array if is_flat(array) else dense_copy(array)
+    return dense(in_type(array, dtype_code))
 
 
 cdef cnp.ndarray in_type(cnp.ndarray array, int dtype_code):

@@ -8,7 +8,7 @@ to see of such an array (`is_ours`). A saved tensor, a user's seed, a hooked, re
 that got the same array: each of them is another reference. Therefore:
   1. the first gradient to arrive is kept as it is;
   2. a second one is added in place to the first if that is owned, else into the second if that is owned
-     and the first is in C order, too, else the sum is a new array. So its layout doesn't depend on who else holds them;
+     and both are in C order, else the sum is a new array. So its layout doesn't depend on who else holds them;
   3. if the first is large, the node is asked to add the second one itself, block by block while it is in the cache (a
      `Request` with an addend): to the first if that is owned, else over its own incoming gradient by case 4, if that has
      the same shape (that of a reduction has not), else in a new array. The bits are those of two steps (but that a part,
@@ -91,7 +91,8 @@ cdef int add_second(Scratch *scratch, object g, bint recorded) except -1:
     elif is_ours(scratch.buffer):
         add_into(<cnp.ndarray> scratch.buffer, <cnp.ndarray> g)
         return 0
-    elif is_ours(<PyObject *> g) and cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray> scratch.buffer):
+    elif (is_ours(<PyObject *> g) and cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray> g)
+          and cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray> scratch.buffer)):
         add_into(<cnp.ndarray> g, <cnp.ndarray> scratch.buffer)
         total = g
     else:

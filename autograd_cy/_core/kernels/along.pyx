@@ -11,7 +11,7 @@ import numpy as np
 cimport cython
 from libc.stdint cimport int64_t, uint64_t
 
-from autograd_cy._core.arrays.buffers cimport new_array, sizes_of
+from autograd_cy._core.arrays.buffers cimport flat, new_array, sizes_of
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, INT32, INT64, ITEMSIZE, code_of)
 from autograd_cy._core.kernels.loops cimport Word
@@ -125,7 +125,7 @@ cdef bint put_along(cnp.ndarray target, int dim, cnp.ndarray index, object sourc
     numbers, place = numbers_of(index).reshape(seen(index, dim)), target.reshape(seen(target, dim))
     if np.shape(source) != sizes_of(index):
         source = np.broadcast_to(source, sizes_of(index))
-    values = np.ascontiguousarray(source, target.dtype).reshape(seen(index, dim))
+    values = flat(source, dtype_code).reshape(seen(index, dim))
     if dtype_code == FLOAT32:
         inside = put[float](place, numbers, values, how)
     elif dtype_code == FLOAT64:

@@ -8,7 +8,7 @@ a kernel's results are added to an array.
 from cpython.object cimport PyObject
 from libc.string cimport memcpy
 
-from autograd_cy._core.arrays.buffers cimport cast, dense_copy, is_flat, new_zeros
+from autograd_cy._core.arrays.buffers cimport cast, dense_copy, is_flat, new_array, new_zeros
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of
 from autograd_cy._core.arrays.orders cimport MAX_DIMS
 from autograd_cy._core.arrays.region cimport spans_meet
@@ -215,19 +215,21 @@ cdef void sum_planes_f64(char **args, const npy_intp *dims, const npy_intp *stri
 # a kernel's results, added to an array
 
 cdef cnp.ndarray evaluate_added(Kernel *kernel, PyObject **arrays, int n, int dtype_code, cnp.ndarray addend, cnp.ndarray out):
-    """The kernel's results on `n` arrays plus the addend, which has their shape and type.
+    """The kernel's results on `n` arrays plus the addend, which has their shape and type, in C order as the addend is.
 
     Written to `out`, which may be the addend (a `.grad`, to which other threads may add, too: the GIL is kept) or one of the
-    arrays, or (None) to a new array. None if `out` shares memory with an array otherwise than element by element: what is
-    written would then be read again.
+    arrays, if that is in C order, else to a new array. None if `out` shares memory with an array otherwise than element by
+    element: what is written would then be read again.
     """
     cdef Fused fused = Fused(kernel, n, adding_kernel(dtype_code), cnp.PyArray_ITEMSIZE(addend), NULL)
     cdef Kernel adding = Kernel(add_blocks, &fused)
     cdef PyObject *operands[MAX_OPERANDS]
     cdef int k
+    if out is None or not cnp.PyArray_IS_C_CONTIGUOUS(out):
+        out = new_array(dtype_code, cnp.PyArray_NDIM(addend), cnp.PyArray_DIMS(addend))
     for k in range(n):
         operands[k] = arrays[k]
-        if out is not None and overlaps_shifted(<cnp.ndarray> arrays[k], out):
+        if overlaps_shifted(<cnp.ndarray> arrays[k], out):
             return None
     operands[n] = <PyObject *> addend
     return evaluate(&adding, operands, n + 1, dtype_code, out, out is addend)

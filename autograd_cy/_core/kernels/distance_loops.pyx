@@ -5,6 +5,7 @@ import numpy as np
 from libc.float cimport DBL_EPSILON, DBL_MAX, DBL_MIN, FLT_EPSILON, FLT_MAX, FLT_MIN
 from libc.math cimport fabs, ilogb, ldexp, sqrt
 
+from autograd_cy._core.arrays.buffers cimport dense
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
@@ -34,7 +35,7 @@ cdef tuple batches(object a, object b):
     *others, n, _ = b.shape
     sizes = np.broadcast_shapes(tuple(own), tuple(others))
     a, b = np.broadcast_to(a, sizes + (m, d)), np.broadcast_to(b, sizes + (n, d))
-    return np.ascontiguousarray(a), np.ascontiguousarray(b), sizes
+    return dense(a), dense(b), sizes
 
 
 cdef object distances(object a, object b):
@@ -44,7 +45,7 @@ cdef object distances(object a, object b):
     a, b, sizes = batches(a, b)
     *_, m, d = a.shape
     *_, n, _ = b.shape
-    p, q, y = a, np.ascontiguousarray(np.swapaxes(b, -2, -1)), np.zeros(sizes + (m, n), a.dtype)
+    p, q, y = a, dense(np.swapaxes(b, -2, -1)), np.zeros(sizes + (m, n), a.dtype)
     count = cnp.PyArray_SIZE(y) // max(m * n, 1)
     if a.dtype.char == "f":
         differ(<const float *> cnp.PyArray_DATA(p), <const float *> cnp.PyArray_DATA(q), <float *> cnp.PyArray_DATA(y),
@@ -62,7 +63,7 @@ cdef object pulls(object a, object b, object g, object y):
     a, b, _sizes = batches(a, b)
     *_, m, d = a.shape
     *_, n, _ = b.shape
-    p, q, w, z, out = a, b, np.ascontiguousarray(g), np.ascontiguousarray(y), np.zeros_like(a)
+    p, q, w, z, out = a, b, dense(g), dense(y), np.zeros_like(a)
     count = cnp.PyArray_SIZE(w) // max(m * n, 1)
     if a.dtype.char == "f":
         pull(<const float *> cnp.PyArray_DATA(p), <const float *> cnp.PyArray_DATA(q), <const float *> cnp.PyArray_DATA(w),

@@ -9,6 +9,7 @@ import numpy as np
 
 from libc.math cimport fabs
 
+from autograd_cy._core.arrays.buffers cimport dense
 from autograd_cy._core.kernels.triangles cimport complex64, complex128, number, substitute
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -75,7 +76,7 @@ cdef object solved_eliminated(object lu, object pivots, object b, bint turned):
         return x
     if own != sizes:
         lu, pivots = np.broadcast_to(lu, sizes + (n, n)), np.broadcast_to(pivots, sizes + (n,))
-    a, places, rows = lu.reshape(-1, n, n), pivots.reshape(-1, n), x.reshape(-1, n, columns)
+    a, places, rows = lu.reshape(-1, n, n), dense(pivots.reshape(-1, n)), x.reshape(-1, n, columns)
     with np.errstate(all="ignore"):
         if turned:
             a = np.conj(a).swapaxes(-2, -1)
@@ -92,7 +93,7 @@ cdef object solved_eliminated(object lu, object pivots, object b, bint turned):
 cdef object signs_of(object pivots):
     """1 or -1 for an even or odd number of exchanged rows."""
     *sizes, columns = pivots.shape
-    cdef cnp.ndarray signs = np.ones(sizes, np.int8), places = np.ascontiguousarray(pivots)
+    cdef cnp.ndarray signs = np.ones(sizes, np.int8), places = dense(pivots)
     cdef const int *row = <const int *> cnp.PyArray_DATA(places)
     cdef signed char *sign = <signed char *> cnp.PyArray_DATA(signs)
     cdef npy_intp count = columns, matrix, k
@@ -108,7 +109,7 @@ cdef object row_order(object pivots, Py_ssize_t rows):
     order = np.empty((*sizes, rows), np.int64)
     order[...] = np.arange(rows)
     if pivots.size:
-        exchange(order.reshape(-1, rows), pivots.reshape(-1, count))
+        exchange(order.reshape(-1, rows), dense(pivots.reshape(-1, count)))
     return order
 
 
@@ -126,7 +127,7 @@ cdef void exchange(long long[:, ::1] order, const int[:, :] pivots) noexcept nog
 
 cdef int one_panel(object a, object pivots, object info, Py_ssize_t first, Py_ssize_t last) except -1:
     """A few columns, from their diagonal down: copied, so that what is summed lies side by side."""
-    cdef cnp.ndarray columns = np.ascontiguousarray(np.swapaxes(a[:, first:, first:last], 1, 2))
+    cdef cnp.ndarray columns = dense(np.swapaxes(a[:, first:, first:last], 1, 2))
     cdef npy_intp count, width, rows
     cdef void *p = cnp.PyArray_DATA(columns)
     count, width, rows = (<object> columns).shape

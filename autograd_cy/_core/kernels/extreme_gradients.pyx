@@ -5,7 +5,7 @@ Two passes over a row, or over all rows that columns consist of: how many elemen
 
 import numpy as np
 
-from autograd_cy._core.arrays.buffers cimport new_array
+from autograd_cy._core.arrays.buffers cimport dense, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -106,7 +106,7 @@ cdef cnp.ndarray shared_gradient(cnp.ndarray g, cnp.ndarray x, cnp.ndarray y, Di
             outer *= cnp.PyArray_DIM(x, axis)
     if cnp.PyArray_SIZE(g) != outer * inner or cnp.PyArray_SIZE(y) != outer * inner:
         return None
-    g, y = np.ascontiguousarray(g), np.ascontiguousarray(y)
+    g, y = dense(g), dense(y)
     cdef cnp.ndarray out = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
     cdef cnp.ndarray counts = np.empty(inner, np.int32)
     cdef void *p = cnp.PyArray_DATA(g)

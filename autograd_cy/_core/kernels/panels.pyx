@@ -66,7 +66,7 @@ cdef bint panels_suit(int dtype_code, npy_intp m, npy_intp n, npy_intp p, bint b
     cdef npy_intp itemsize = sizeof(float) if dtype_code == FLOAT32 else sizeof(double), work = m * n * p
     if n == 0 or not has_panels(dtype_code, m, p):
         return False
-    return thresholds.panel_work * (BY_ROWS if by_rows else 1) <= work <= MOST * (8 // itemsize)
+    return thresholds.panel_work <= work // (BY_ROWS if by_rows else 1) and work <= MOST * (8 // itemsize)
 
 
 cdef void multiply_by_panels(int dtype_code, const char *a, npy_intp a_row, npy_intp a_column, const char *b, npy_intp b_row,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from autograd_cy._core.arrays.buffers cimport dense
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
@@ -52,7 +53,7 @@ cdef int substitute(object a, object x, bint upper, bint unit) except -1:
 
 cdef int one_block(object a, object x, bint upper, bint unit) except -1:
     """By the loop for the type, on blocks without gaps."""
-    cdef cnp.ndarray matrices = np.ascontiguousarray(a), rows = np.ascontiguousarray(x)
+    cdef cnp.ndarray matrices = dense(a), rows = dense(x)
     cdef npy_intp count, n, columns
     cdef void *p = cnp.PyArray_DATA(matrices)
     cdef void *q = cnp.PyArray_DATA(rows)

@@ -262,7 +262,7 @@ cdef int run_all(Rule *rule, Members members, const double *options, str operati
 
 
 cdef double scalar_of(cnp.ndarray array) except? -1:
-    cdef int dtype_code = code_of(array)
+    cdef int dtype_code = code_of(array) if cnp.PyArray_ISALIGNED(array) else -1
     if dtype_code == FLOAT32:
         return (<float *> cnp.PyArray_DATA(array))[0]
     if dtype_code == FLOAT64:
@@ -271,7 +271,7 @@ cdef double scalar_of(cnp.ndarray array) except? -1:
 
 
 cdef int put_scalar(cnp.ndarray array, double value) except -1:
-    cdef int dtype_code = code_of(array)
+    cdef int dtype_code = code_of(array) if cnp.PyArray_ISALIGNED(array) else -1
     if dtype_code == FLOAT32:
         (<float *> cnp.PyArray_DATA(array))[0] = <float> value
     elif dtype_code == FLOAT64:

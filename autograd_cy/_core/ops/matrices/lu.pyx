@@ -308,7 +308,7 @@ def lu_unpack(LU_data, LU_pivots, unpack_data: bool = True, unpack_pivots: bool 
         if ((pivots.array < 1) | (pivots.array > shape_of(x)[-2])).any():
             raise RuntimeError("pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive."
                                "Did you properly pass the result of lu_factor?")
-        p = permutations(row_order(np.ascontiguousarray(pivots.array), shape_of(x)[-2]), x.array.dtype)
+        p = permutations(row_order(pivots.array, shape_of(x)[-2]), x.array.dtype)
     if unpack_data:
         left, right = triangles_of(x.array)
     outputs = (dense(left), dense(right))

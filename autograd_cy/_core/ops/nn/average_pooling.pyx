@@ -251,11 +251,17 @@ cdef object power_pooled(object input, object norm_type, object kernel_size, obj
         return -largest(-input.abs(), kernel_size, stride, 0, 1, ceil_mode)
     sums = average(input.pow(norm_type), kernel_size, () if stride is None else stride, 0, ceil_mode)
     if powers_fit(<Tensor> input, <Tensor> sums, dims):
-        return (sums.sign() * sums.abs().relu()).mul(size).pow(1.0 / norm_type)
+        return root_of(sums * size, norm_type)
     ends = input.detach().abs().amax(tuple(range(-dims, 0)), True)
     ends = ends.where((ends > 0) & ends.isfinite(), 1)
     sums = average((input / ends).pow(norm_type), kernel_size, () if stride is None else stride, 0, ceil_mode)
-    return (sums.sign() * sums.abs().relu()).mul(size).pow(1.0 / norm_type) * ends
+    return root_of(sums * size, norm_type) * ends
+
+
+cdef object root_of(object sums, object norm_type):
+    """The sums ** (1 / norm_type), whose derivatives at 0 are 0, forwards and backwards."""
+    cdef object some = sums != 0
+    return sums.where(some, 1).pow(1.0 / norm_type).where(some, 0.0 if norm_type > 0 else float("inf"))
 
 
 cdef bint powers_fit(Tensor input, Tensor sums, int dims):

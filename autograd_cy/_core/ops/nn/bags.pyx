@@ -5,7 +5,7 @@ import numpy as np
 cimport cython
 from libc.stdint cimport int64_t
 
-from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
+from autograd_cy._core.arrays.buffers cimport dense, flat, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, INT32, INT64, code_of, dtype_of, kernel_code
 from autograd_cy._core.arrays.row_zeros cimport new_row_zeros
 from autograd_cy._core.batching.batched cimport zeros_as
@@ -82,7 +82,7 @@ cdef Bags bags_of(cnp.ndarray indices, cnp.ndarray starts, Py_ssize_t n, Py_ssiz
         bags.places = np.nonzero(kept)[0]
         rows = rows[bags.places]
         starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(kept, dtype=np.int64)])[starts]
-    bags.rows, bags.starts = np.ascontiguousarray(rows), np.ascontiguousarray(starts)
+    bags.rows, bags.starts = dense(rows), dense(starts)
     return bags
 
 

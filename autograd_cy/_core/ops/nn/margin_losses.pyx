@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from autograd_cy._core.arrays.buffers cimport dense
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, INT64, code_of
 from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.graph.record cimport shape_of, tensor_argument
@@ -94,7 +95,7 @@ cdef bint squares_fit(Tensor squares):
     """Whether the cosine and its derivatives can be computed from these squares, within vmap in all samples."""
     cdef object array = values_of(squares).array
     cdef int dtype_code = code_of(array)
-    return dtype_code < FLOAT16 or FLOAT32 <= dtype_code < COMPLEX64 and fourth_powers_fit(np.ascontiguousarray(array))
+    return dtype_code < FLOAT16 or FLOAT32 <= dtype_code < COMPLEX64 and fourth_powers_fit(dense(array))
 
 
 # of three points

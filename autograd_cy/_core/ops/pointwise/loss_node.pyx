@@ -4,7 +4,7 @@ So there is no array for the gradient of each loss: it is the same number for al
 any operand that is broadcast.
 """
 
-from autograd_cy._core.arrays.buffers cimport new_array
+from autograd_cy._core.arrays.buffers cimport dense, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32, code_of
 from autograd_cy._core.graph.node cimport Node, Request, make_node
 from autograd_cy._core.graph.operands cimport number_tensor
@@ -70,6 +70,7 @@ cdef cnp.ndarray divided(cnp.ndarray g, double number):
     """A 0-d array of float32 or float64, divided."""
     cdef int dtype_code = code_of(g)
     cdef cnp.ndarray quotient = new_array(dtype_code, 0, NULL)
+    g = dense(g)
     if dtype_code == FLOAT32:
         (<float *> cnp.PyArray_DATA(quotient))[0] = <float> ((<float *> cnp.PyArray_DATA(g))[0] / number)
     else:

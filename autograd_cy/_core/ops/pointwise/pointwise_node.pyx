@@ -206,7 +206,8 @@ cdef void give_back(Arrays *read) noexcept:
 
 
 cdef cnp.ndarray given_up(PointwiseNode node, Arrays *read, cnp.ndarray g, int i):
-    """An array of g's shape that was read, that the gradients for later inputs don't read and that the node alone held.
+    """An array of g's shape and order that was read, that the gradients for later inputs don't read, and that only the node
+    held.
 
     The node holds it no longer: NOTE [Gradient ownership], case 5. None if there is no such array.
     """
@@ -223,7 +224,7 @@ cdef cnp.ndarray given_up(PointwiseNode node, Arrays *read, cnp.ndarray g, int i
 
 
 cdef bint is_like(cnp.ndarray array, cnp.ndarray g) noexcept:
-    return cnp.PyArray_SAMESHAPE(array, g) and is_flat(array)
+    return cnp.PyArray_SAMESHAPE(array, g) and is_flat(array) and cnp.PyArray_IS_C_CONTIGUOUS(g)
 
 
 cdef inline int shape_before(PointwiseNode node, int i, npy_intp *dims) except -2:

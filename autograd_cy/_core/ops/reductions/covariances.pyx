@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from autograd_cy._core.arrays.buffers cimport dense
 from autograd_cy._core.arrays.dtypes cimport BOOL, code_of
 from autograd_cy._core.graph.record cimport as_tensor, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
@@ -79,7 +80,7 @@ def corrcoef(input):
 cdef bint variances_fit(object covariances):
     """Whether they stay in the range of the type in correlations and their derivatives."""
     variances = covariances.diagonal() if covariances.ndim else covariances
-    return variances.dtype.itemsize < 4 or fourth_powers_fit(np.ascontiguousarray(variances.real))
+    return variances.dtype.itemsize < 4 or fourth_powers_fit(dense(variances.real))
 
 
 @op(methods=("dist",), batch=sample_by_sample)

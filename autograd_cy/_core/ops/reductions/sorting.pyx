@@ -4,7 +4,8 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT64, INT64, code_of, type_word
+from autograd_cy._core.arrays.buffers cimport dense, flat
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, code_of, type_word
 from autograd_cy._core.graph.record cimport as_tensor, int64_of, needs_node, shape_of, shown
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.sorting_keys cimport has_equals, places_of_keys, sorting_keys
@@ -80,7 +81,7 @@ cdef object places_in_order(cnp.ndarray array, int dim, bint descending, str ope
         return np.zeros((), np.int64)
     if dtype_code in (INT64, FLOAT64):
         return long_places_in_order(array, dim, descending)
-    rows = np.ascontiguousarray(in_rows(array, dim), np.float32 if dtype_code >= FLOAT16 else np.int32)
+    rows = flat(in_rows(array, dim), FLOAT32 if dtype_code >= FLOAT16 else INT32)
     keys = sorting_keys(rows, descending)
     keys.sort(-1)
     return back(places_of_keys(keys), dim)
@@ -90,7 +91,7 @@ cdef object long_places_in_order(cnp.ndarray array, int dim, bint descending):
     """The same of elements of 64 bits."""
     cdef cnp.ndarray rows
     if code_of(array) == FLOAT64:               # a faster way, on which equal elements may change places
-        rows = <cnp.ndarray> np.ascontiguousarray(in_rows(array, dim))
+        rows = dense(in_rows(array, dim))
         places = rows.argsort(-1)
         if not has_equals(<cnp.ndarray> elements_at(rows, places, cnp.PyArray_NDIM(rows) - 1)):
             return back(np.flip(places, -1) if descending else places, dim)

@@ -4,6 +4,7 @@ import numpy as np
 
 cimport cython
 
+from autograd_cy._core.arrays.buffers cimport dense
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of
 from autograd_cy._core.graph.record cimport as_tensor, int64_of, shape_of, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
@@ -55,7 +56,7 @@ def topk(input, k: int, dim=-1, largest: bool = True, sorted: bool = True):
 cdef object extreme_places(object array, long long count, long long n, int dim, bint largest):
     """Where the `count` largest or smallest elements stand along a dimension, in their order."""
     if 0 < count <= FEW and n and array.dtype.char in "fd":
-        rows = np.ascontiguousarray(np.moveaxis(array, dim, -1)) if dim != array.ndim - 1 else np.ascontiguousarray(array)
+        rows = dense(array if dim == array.ndim - 1 else np.moveaxis(array, dim, -1))
         places = few_extreme_places(rows, count, largest)
         return places if dim == array.ndim - 1 else np.ascontiguousarray(np.moveaxis(places, -1, dim))
     if 0 < count < n and n > MANY:
