@@ -11,6 +11,8 @@
 # make web-test    the tests of the profiler's page in a headless Chromium, which is installed or named where it's missing
 # make profile     where the compiled core spends its instructions or its time, by .pyx function and line, on workloads of
 #                  benchmarks/ or in SCRIPT="script.py arguments" (ARGS="--tool perf"): build/profile/report.html
+# make compat      the tests of libraries that import torch, on PyTorch and here: CHECKOUTS=folder TORCH_PYTHON=python that has
+#                  torch (HERE_PYTHON=python without it, with what the tests need; LIBRARIES="names"; ARGS=--keep-torch)
 # make lint        ruff, cython-lint, mypy, and what mypy and pyright say of a user's script
 # make stubs       write the type stubs, docs/operations.md and docs/subgradients.md anew from the op table
 # make precision   write docs/precision.md anew: the largest errors of operations, losses and their derivatives
@@ -42,8 +44,11 @@ SEED := 0
 MINUTES := 30
 BUILD := release
 SCRIPT :=
+LIBRARIES :=
+HERE_PYTHON = $(abspath $(BIN)/python)
 
-.PHONY: demo demo-text demo-cnn test wheel-test debug-test freethreaded-test sanitize web-test fuzz bench profile lint stubs precision clean
+.PHONY: demo demo-text demo-cnn test wheel-test debug-test freethreaded-test sanitize web-test fuzz bench profile compat lint stubs
+.PHONY: precision clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.with-examples
@@ -106,6 +111,11 @@ profile: $(VENV)/.with-test
 	@$(BIN)/python -m tools.lens --check $(ARGS) $(SCRIPT)
 	$(call install_build,profile)
 	@$(BIN)/python -m tools.lens $(ARGS) $(SCRIPT)
+
+compat: $(VENV)/.with-test
+	$(if $(and $(CHECKOUTS),$(TORCH_PYTHON)),,$(error make compat needs CHECKOUTS=folder and TORCH_PYTHON=python))
+	$(BIN)/python -m tools.compat --checkouts "$(CHECKOUTS)" --torch-python "$(TORCH_PYTHON)" --here-python "$(HERE_PYTHON)" \
+		$(ARGS) $(LIBRARIES)
 
 lint: $(VENV)/.with-dev
 	. $(BIN)/activate && ruff check && cython-lint autograd_cy && mypy && pytest -q tests/project/test_typing.py

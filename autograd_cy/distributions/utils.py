@@ -13,6 +13,7 @@ from .._core.engine.freed import is_freed_since as _is_freed_since
 from .._core.graph.tensor import Tensor
 from .._creation import get_default_dtype
 from .._data import tensor
+from .._distributions import normal as _normal
 from .._types import finfo
 from ..autograd.grad_mode import enable_grad
 from ._formulas import sum_rightmost as _sum_rightmost  # noqa: F401
@@ -82,6 +83,11 @@ class lazy_property:
             with enable_grad():
                 value = computed[self.name] = self.wrapped(instance)
         return value
+
+
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
+    """A sample of the standard normal distribution."""
+    return _normal(0.0, 1.0, shape, dtype=dtype, device=device)
 
 
 def clamp_probs(probs: Tensor) -> Tensor:

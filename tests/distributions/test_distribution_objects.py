@@ -206,3 +206,8 @@ def test_triangles_as_vectors():
         assert vector.tolist() == matrix[matrix != 0].tolist()
         assert D.utils.vec_to_tril_matrix(vector, diagonal).equal(matrix)
         assert D.utils.vec_to_tril_matrix(ag.stack([vector] * 2), diagonal).shape == (2, 3, 3)
+
+
+def test_standard_normal_numbers_of_a_shape():
+    drawn = D.utils._standard_normal((2, 3), ag.float64, ag.device("cpu"))
+    assert drawn.shape == (2, 3) and drawn.dtype == ag.float64 and not drawn.requires_grad

@@ -118,6 +118,25 @@ def test_data_parallel(torch):
         assert torch.equal(parallel(torch.ones(1, 2)), module(torch.ones(1, 2)))
 
 
+def test_arguments_for_several_devices():
+    # PyTorch's functions take graphics cards alone.
+    import autograd_cy as torch
+    from autograd_cy.nn.parallel.parallel_apply import parallel_apply
+    from autograd_cy.nn.parallel.replicate import replicate
+    from autograd_cy.nn.parallel.scatter_gather import gather, scatter, scatter_kwargs
+
+    x, two = torch.arange(4.0), ["cpu", torch.device("cpu")]
+    assert [part.tolist() for part in scatter(x, two)] == [[0.0, 1.0], [2.0, 3.0]]
+    assert scatter((), two) == [(), ()] and scatter(3, two) == [3, 3]
+    first, second = scatter({"x": x, "more": [(x, "name")]}, two)
+    assert first["more"][0][1] == second["more"][0][1] == "name" and second["more"][0][0].tolist() == second["x"].tolist() == [2, 3]
+    assert scatter_kwargs((3,), None, two) == (((3,), (3,)), ({}, {}))
+    assert scatter_kwargs((), {"a": 1}, two) == (((), ()), ({"a": 1}, {"a": 1}))
+    assert torch.equal(gather(parallel_apply(replicate(torch.nn.ReLU(), two), scatter(x, two)), "cpu"), x)
+    with pytest.raises(AssertionError, match="CUDA"):
+        scatter(x, ["cuda:0"])
+
+
 SAMPLERS = [(7, 3, 1, False), (7, 3, 1, True), (2, 5, 3, False), (6, 2, 0, False), (5, 1, 0, True), (0, 2, 1, False)]
 
 

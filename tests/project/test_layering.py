@@ -190,6 +190,7 @@ FACADE = [
     nn.utils.prune
     nn.utils
     nn.parallel.data_parallel nn.parallel.distributed nn.attention
+    nn.parallel.parallel_apply nn.parallel.replicate nn.parallel.scatter_gather
     nn.parallel
     nn
     fx.immutable_collections fx._names
