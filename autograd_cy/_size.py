@@ -59,7 +59,10 @@ class Size(tuple[int, ...]):
         return Size(other) + self
 
     def __mul__(self, times: SupportsIndex) -> "Size":
-        return tuple.__new__(Size, tuple.__mul__(self, times))
+        try:
+            return tuple.__new__(Size, tuple.__mul__(self, times))
+        except MemoryError:
+            raise MemoryError(f"no memory for {times!r} times the {len(self)} numbers of a Size") from None
 
     __rmul__ = __mul__
 

@@ -1,7 +1,7 @@
 """Transforms of every operation and layer on both sides of every threshold and in all layouts, see transform_crossings.py."""
 
 import pytest
-from crossings import Trials, rng_of, wanted
+from crossings import Trials, layouts_for, rng_of, wanted
 from subjects import layer_subjects, op_subjects
 from transform_crossings import DEFINITIONS, LEVELS, TRANSFORMS, Checker, Way
 
@@ -15,7 +15,7 @@ def test_transforms_are_the_same_by_any_way(name, record_property):
     trials = Trials()
     for subject in SUBJECTS[name]:
         rng, checker = rng_of(f"transforms of {subject.name}"), Checker(subject)
-        levels = {"transform": checker.transforms()} | LEVELS
+        levels = {"transform": checker.transforms()} | LEVELS | {"points": layouts_for(name)}
         for chosen in wanted(rng, levels, ("transform", "points"), 1):
             trials.make(checker.check, Way(**chosen), checker.drawn_thresholds(rng), subject.name)
     trials.finish(record_property)

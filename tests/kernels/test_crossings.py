@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from autograd_cy._core.runtime.thresholds import get_thresholds, set_threshold
 from common import ROOT
-from crossings import LEVELS, MOST, Checker, Trials, combinations, levels_of, rng_of
+from crossings import LEVELS, MOST, Checker, Trials, combinations, layouts_for, levels_of, rng_of
 from op_calls import Call, run_backward, samples_of, to_numpy
 from op_case import S, map_arrays
 from opinfo import DIFFERENTIABLE, ELEMENTWISE, OPS, REDUCTIONS
@@ -32,7 +32,7 @@ def test_gradients_are_the_same_by_any_way(name, record_property):
     trials = Trials()
     for subject in SUBJECTS[name]:
         rng, checker = rng_of(subject.name), Checker(subject)
-        for combination in combinations(rng):
+        for combination in combinations(rng, inputs=layouts_for(name)):
             trials.make(checker.check, combination, checker.drawn_thresholds(rng), subject.name)
     trials.finish(record_property)
 

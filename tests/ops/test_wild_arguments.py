@@ -169,3 +169,8 @@ def test_there_is_a_weight_for_each_element():
 def test_more_parts_than_memory_holds_are_refused_by_name():
     with pytest.raises(MemoryError, match=r"tensor_split.*9223372036854775807 parts"):
         torch.ones(3).tensor_split(2**63 - 1)
+
+
+def test_a_size_that_memory_does_not_hold_is_refused_by_name():
+    with pytest.raises(MemoryError, match="no memory for 4611686018427387904 times"):
+        torch.Size((1, 2)) * 2**62

@@ -75,7 +75,7 @@ def histc(input, bins: int = 100, min: float = 0, max: float = 0):
     return shown("histc", new_tensor(counts), (x,))
 
 
-cdef object edges_of(double low, double high, int bins, object kind):
+cdef object edges_of(double low, double high, Py_ssize_t bins, object kind):
     """Edges as linspace() has them: one half counted from the lower end, the other one from the upper."""
     wide = np.float64 if kind == np.float64 else np.float32
     i, step = np.arange(bins + 1).astype(wide), wide((high - low) / bins)
@@ -123,7 +123,7 @@ cdef object weights_of(object weight, Tensor x, tuple sizes):
     return w.array.reshape(-1)
 
 
-cdef object edges_between(object values, object bounds, int bins):
+cdef object edges_between(object values, object bounds, Py_ssize_t bins):
     """The edges of intervals between two bounds; None: the smallest and the largest value."""
     low, high = bounds or ((values.min(), values.max()) if values.size else (0, 1))
     if low == high and bounds is None:
