@@ -80,8 +80,10 @@ def _rename_members(module: ModuleType, ours: str) -> None:
 
 def _set(owner: Any, attribute: str, value: str) -> None:
     try:
-        before = getattr(owner, attribute)
+        before, line = getattr(owner, attribute), vars(owner).get("__firstlineno__")
         setattr(owner, attribute, value)
+        if line is not None:  # where inspect looks for a class; Python 3.13 forgets it with the module
+            owner.__firstlineno__ = line
     except (AttributeError, TypeError):  # a compiled class
         return
     _before.append((owner, attribute, before))
