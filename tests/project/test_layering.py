@@ -158,7 +158,7 @@ FACADE = [
     serialization._files
     serialization
     nn._uninitialized
-    nn.modules._functions nn.modules._hooks nn.modules._members nn.modules._regular_hooks
+    nn.modules._functions nn.modules._hooks nn.modules._members nn.modules._regular_hooks nn.modules._typed_call
     nn.modules._backward_hook nn.modules._conversions nn.modules._registering nn.modules._state
     nn.modules._hooked_call
     nn.modules.module nn.modules.lazy
