@@ -8,7 +8,6 @@ tensor([2., 4.])
 """
 
 from math import e, inf, nan, pi
-from typing import TYPE_CHECKING
 
 from . import _core, _names, _tensor, autograd, random
 from ._closeness import allclose, equal
@@ -29,7 +28,7 @@ from ._generator import Generator
 from ._later import names_later as _names_later
 from ._likes import empty_like, full_like, ones_like, zeros_like
 from ._missing import getattr_of as _getattr_of
-from ._names import *  # noqa: F403
+from ._names import *
 from ._sequences import arange, linspace, logspace
 from ._size import Size, device
 from ._strided import empty_permuted, empty_strided, from_dlpack, frombuffer, scalar_tensor
@@ -136,112 +135,41 @@ _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
 _lifetime.refuse_new(_saved_tensor.SavedTensor)
 
-if TYPE_CHECKING:
-    from . import (
-        _C,
-        _dynamo,
-        _jit_internal,
-        _vmap_internals,
-        accelerator,
-        amp,
-        array_api,
-        backends,
-        compiler,
-        cpu,
-        cuda,
-        distributed,
-        distributions,
-        fft,
-        func,
-        functional,
-        futures,
-        fx,
-        hub,
-        jit,
-        linalg,
-        masked,
-        memory,
-        mps,
-        mtia,
-        multiprocessing,
-        nn,
-        onnx,
-        optim,
-        overrides,
-        profiler,
-        return_types,
-        serialization,
-        signal,
-        special,
-        testing,
-        types,
-        utils,
-        version,
-        xpu,
-    )
-    from ._alias import install_as_torch
-    from ._autocast_settings import *  # noqa: F403
-    from ._compile import compile
-    from ._coverage import coverage
-    from ._distributions import bernoulli, binomial, multinomial, normal, poisson, randint_like
-    from ._errors import *  # noqa: F403
-    from ._indices import *  # noqa: F403
-    from ._interop import get_num_interop_threads, set_num_interop_threads
-    from ._layers import *  # noqa: F403
-    from ._layout import *  # noqa: F403
-    from ._lobpcg import *  # noqa: F403
-    from ._lowrank import *  # noqa: F403
-    from ._native_norms import *  # noqa: F403
-    from ._numbered_reductions import *  # noqa: F403
-    from ._questions import *  # noqa: F403
-    from ._segments import *  # noqa: F403
-    from ._settings import *  # noqa: F403
-    from ._tensor_str import set_printoptions
-    from ._threads import get_num_threads, set_num_threads
-    from ._typed import *  # noqa: F403
-    from ._types import *  # noqa: F403
-    from ._windows import *  # noqa: F403
-    from .amp import GradScaler, autocast
-    from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
-    from .func import vmap
-    from .jit import CompilationUnit, Future, ScriptFunction, ScriptModule
-    from .serialization import load, save
-else:  # where any name would be right
-    __getattr__, __dir__ = _names_later(
-        __name__,
-        {
-            "_C": [], "amp": ["amp", "autocast", "GradScaler"], "array_api": [], "backends": [], "cuda": [],
-            "distributions": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [], "memory": [], "nn": [],
-            "optim": [],
-            "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [], "testing": [],
-            "utils": [], "version": [],
-            **dict.fromkeys(_MODULES, ()),
-            "jit": ["jit", *_JIT],
-            "_autocast_settings": _AUTOCAST,
-            "_alias": ["install_as_torch"],
-            "_compile": ["compile"],
-            "_coverage": ["coverage"],
-            "_errors": _ERRORS,
-            "_distributions": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],
-            "_indices": _INDICES,
-            "_layers": _LAYERS,
-            "_layout": _LAYOUT,
-            "_lobpcg": _LOBPCG,
-            "_lowrank": _LOWRANK,
-            "_core.ops.nn.embedding": _EMBEDDING,
-            "_native_norms": _NATIVE,
-            "_numbered_reductions": _LOSSES,
-            "_questions": _QUESTIONS,
-            "_segments": _SEGMENTS,
-            "_interop": _INTEROP,
-            "_settings": _SETTINGS,
-            "_tensor_str": ["set_printoptions"],
-            "_threads": ["get_num_threads", "set_num_threads"],
-            "_typed": _TYPED,
-            "_types": _TYPES,
-            "_windows": _WINDOWS,
-            "serialization": ["serialization", "load", "save"],
-            "autograd.anomaly_mode": ["is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"],
-        },
-        _getattr_of(__name__, "torch"),
-    )  # fmt: skip
+__getattr__, __dir__ = _names_later(
+    __name__,
+    {
+        "_C": [], "amp": ["amp", "autocast", "GradScaler"], "array_api": [], "backends": [], "cuda": [],
+        "distributions": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [], "memory": [], "nn": [],
+        "optim": [],
+        "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [], "testing": [],
+        "utils": [], "version": [],
+        **dict.fromkeys(_MODULES, ()),
+        "jit": ["jit", *_JIT],
+        "_autocast_settings": _AUTOCAST,
+        "_alias": ["install_as_torch"],
+        "_compile": ["compile"],
+        "_coverage": ["coverage"],
+        "_errors": _ERRORS,
+        "_distributions": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],
+        "_indices": _INDICES,
+        "_layers": _LAYERS,
+        "_layout": _LAYOUT,
+        "_lobpcg": _LOBPCG,
+        "_lowrank": _LOWRANK,
+        "_core.ops.nn.embedding": _EMBEDDING,
+        "_native_norms": _NATIVE,
+        "_numbered_reductions": _LOSSES,
+        "_questions": _QUESTIONS,
+        "_segments": _SEGMENTS,
+        "_interop": _INTEROP,
+        "_settings": _SETTINGS,
+        "_tensor_str": ["set_printoptions"],
+        "_threads": ["get_num_threads", "set_num_threads"],
+        "_typed": _TYPED,
+        "_types": _TYPES,
+        "_windows": _WINDOWS,
+        "serialization": ["serialization", "load", "save"],
+        "autograd.anomaly_mode": ["is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"],
+    },
+    _getattr_of(__name__, "torch"),
+)  # fmt: skip

@@ -81,13 +81,15 @@ class TorchAlias:
             if name == "torch":
                 module: ModuleType = TorchModule(sys.modules[PACKAGE])
                 return ModuleSpec(name, _SameModule(module), origin=module.__file__, is_package=True)  # type: ignore[arg-type]
-            ours = PACKAGE + name[len("torch") :]
+            ours, entered = PACKAGE + name[len("torch") :], name in sys.modules
             try:
                 module = importlib.import_module(ours)
             except ModuleNotFoundError as error:
                 if error.name not in (name, ours):
                     raise
                 raise _missing_module(name) from None
+            if not entered:  # the renaming has entered it: importlib would take its own spec instead, and load it again
+                sys.modules.pop(name, None)
             loader = _SameModule(module)
             return ModuleSpec(name, loader, origin=module.__file__, is_package=hasattr(module, "__path__"))  # type: ignore[arg-type]
         # `from torch import x` looks for a module autograd_cy.x where there is no attribute x. The core has its own finder.
@@ -100,6 +102,14 @@ class TorchAlias:
                 raise _missing_module("torch" + name[len(PACKAGE) :])
             return _alias_names.renamed_later(spec)
         return None
+
+    def find_distributions(self, context: Any) -> list[Any]:
+        """For `importlib.metadata.version("torch")`; a list of all distributions has no torch."""
+        if (context.name or "").lower() != "torch":
+            return []
+        from ._alias_metadata import TorchDistribution
+
+        return [TorchDistribution()]
 
     def remove(self) -> None:
         """Take the name back; when nobody else holds it, the next `import torch` looks for PyTorch."""

@@ -32,6 +32,7 @@ def coverage(name: str = "") -> None:
     mode, a batching rule, and the kinds of dtypes it takes.
 
     With a name, of operations whose name contains it. It is measured on the examples in their docstrings, so that it is true.
+    Of an operation that needs SciPy, without SciPy, it says so.
 
     >>> import autograd_cy as ag
     >>> ag.coverage("rsqrt")
@@ -47,11 +48,19 @@ def coverage(name: str = "") -> None:
 def _row(key: str) -> tuple[str, ...]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        kinds = [kind for kind, dtypes in _KINDS.items() if all(_works(key, dtype) for dtype in dtypes)]
-        found = " ".join(nodes(key))
-        second = "yes" if found and _has_second_order(key) else ""
-        forward = "yes" if _has_tangent(key) else ""
-    return key, found, second, forward, batching(OPS[key].function), " ".join(kinds)
+        try:
+            measured = _measured(key)
+        except ImportError:  # the special functions that neither the C library nor NumPy has
+            measured = ("needs SciPy", "", "", "")
+    return key, *measured[:3], batching(OPS[key].function), measured[3]
+
+
+def _measured(key: str) -> tuple[str, ...]:
+    """What the example shows: the nodes, whether there is a second order and a tangent, the dtypes."""
+    kinds = [kind for kind, dtypes in _KINDS.items() if all(_works(key, dtype) for dtype in dtypes)]
+    found = " ".join(nodes(key))
+    second = "yes" if found and _has_second_order(key) else ""
+    return found, second, "yes" if _has_tangent(key) else "", " ".join(kinds)
 
 
 def batching(function: Any) -> str:

@@ -17,7 +17,7 @@ def in_place(function: Callable[..., Any], where: str = "", arguments: str = "")
     (True, tensor([0., 2.]))
     """
 
-    def written(input, *args, **kwargs):
+    def written(input: Any, *args: Any, **kwargs: Any) -> Any:
         return function(input, *args, **kwargs, inplace=True)
 
     name = f"{function.__name__.removeprefix('functional_')}_"

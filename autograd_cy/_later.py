@@ -7,6 +7,9 @@ from typing import Any
 
 from ._core.runtime.entry import public
 
+# For each module, the submodules that have its later names. The stubs are made of it.
+HOMES: dict[str, dict[str, str]] = {}
+
 
 def names_later(
     module: str, homes: dict[str, Sequence[str]], otherwise: Callable[[str], Any] | None = None
@@ -16,7 +19,7 @@ def names_later(
     A submodule without names is itself what is asked for; else its name can be one of them. `otherwise` answers for all
     other names.
     """
-    home_of = {name: home for home, names in homes.items() for name in names or [home]}
+    home_of = HOMES[module] = {name: home for home, names in homes.items() for name in names or [home]}
 
     @public
     def __getattr__(name: str) -> Any:

@@ -3,6 +3,7 @@
 Imported when asked for.
 """
 
+from ._core.graph.tensor import Tensor
 from ._core.runtime.entry import public
 from .nn import functional as F
 
@@ -12,14 +13,16 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _word(reduction):
+def _word(reduction: int) -> str:
     if reduction not in (0, 1, 2):
         raise ValueError(f"{reduction} is not a valid value for reduction: 0 is none, 1 the mean, 2 the sum")
     return ("none", "mean", "sum")[reduction]
 
 
 @public
-def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None, reduction=1):
+def binary_cross_entropy_with_logits(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int = 1
+) -> Tensor:
     """``binary_cross_entropy_with_logits(input, target)`` is that of nn.functional.
 
     >>> import autograd_cy as ag
@@ -32,7 +35,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, pos_weight=None
 
 
 @public
-def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1):
+def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1) -> Tensor:
     """``cosine_embedding_loss(input1, input2, target)`` is that of nn.functional.
 
     >>> import autograd_cy as ag
@@ -43,7 +46,7 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction=1):
 
 
 @public
-def hinge_embedding_loss(input, target, margin=1.0, reduction=1):
+def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 1) -> Tensor:
     """``hinge_embedding_loss(input, target)`` is that of nn.functional.
 
     >>> import autograd_cy as ag
@@ -54,7 +57,7 @@ def hinge_embedding_loss(input, target, margin=1.0, reduction=1):
 
 
 @public
-def kl_div(input, target, reduction=1, *, log_target=False):
+def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor:
     """``kl_div(input, target)`` is that of nn.functional.
 
     >>> import autograd_cy as ag
@@ -67,7 +70,7 @@ def kl_div(input, target, reduction=1, *, log_target=False):
 
 
 @public
-def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=1):
+def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1) -> Tensor:
     """``margin_ranking_loss(input1, input2, target)`` is that of nn.functional.
 
     >>> import autograd_cy as ag
@@ -78,7 +81,7 @@ def margin_ranking_loss(input1, input2, target, margin=0.0, reduction=1):
 
 
 @public
-def poisson_nll_loss(input, target, log_input, full, eps, reduction):
+def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int) -> Tensor:
     """``poisson_nll_loss(input, target, log_input, full, eps, reduction)`` is that of nn.functional.
 
     >>> import autograd_cy as ag
@@ -89,7 +92,10 @@ def poisson_nll_loss(input, target, log_input, full, eps, reduction):
 
 
 @public
-def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-6, swap=False, reduction=1):
+def triplet_margin_loss(
+    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6,
+    swap: bool = False, reduction: int = 1,
+) -> Tensor:  # fmt: skip
     """``triplet_margin_loss(anchor, positive, negative)`` is that of nn.functional.
 
     >>> import autograd_cy as ag

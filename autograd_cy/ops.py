@@ -6,8 +6,14 @@ tensor([1.])
 """
 
 import sys
+from typing import TYPE_CHECKING, Any
 
 from ._ops import ops
 
 __all__ = ["ops"]
-sys.modules[__name__] = ops
+if TYPE_CHECKING:
+    load_library = ops.load_library
+
+    def __getattr__(name: str) -> Any: ...
+else:
+    sys.modules[__name__] = ops

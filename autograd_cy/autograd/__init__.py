@@ -1,7 +1,5 @@
 """Gradients of recorded operations, under the names of torch.autograd (facade)."""
 
-from typing import TYPE_CHECKING
-
 from .._core.graph.saved_tensor import SavedTensor
 from .._later import names_later as _names_later
 from .._missing import getattr_of as _getattr_of
@@ -23,14 +21,6 @@ from .grad_mode import (
 from .gradcheck import gradcheck, gradgradcheck
 from .gradients import backward, grad
 
-if TYPE_CHECKING:
-    from . import anomaly_mode, forward_ad, function, functional, graph, profiler, profiler_util, variable
-    from ._safe_where import safe_where
-    from .anomaly_mode import detect_anomaly, detect_nan, set_detect_anomaly
-    from .function import Function
-    from .gradcheck import GradcheckError
-    from .variable import Variable
-
 __all__ = [
     "Function", "GradcheckError", "SavedTensor", "Variable", "_force_original_view_tracking",
     "_unsafe_preserve_version_counter", "anomaly_mode", "backward",
@@ -41,20 +31,19 @@ __all__ = [
     "set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable",
 ]  # fmt: skip
 
-if not TYPE_CHECKING:  # else any name would be right
-    __getattr__, __dir__ = _names_later(
-        __name__,
-        {
-            "_gradcheck_report": ["GradcheckError"],
-            "_safe_where": ["safe_where"],
-            "anomaly_mode": ["anomaly_mode", "detect_anomaly", "detect_nan", "set_detect_anomaly"],
-            "forward_ad": [],
-            "function": ["Function", "function"],
-            "functional": [],
-            "graph": [],
-            "profiler": [],
-            "profiler_util": [],
-            "variable": ["Variable", "variable"],
-        },
-        _getattr_of(__name__, "torch.autograd"),
-    )
+__getattr__, __dir__ = _names_later(
+    __name__,
+    {
+        "_gradcheck_report": ["GradcheckError"],
+        "_safe_where": ["safe_where"],
+        "anomaly_mode": ["anomaly_mode", "detect_anomaly", "detect_nan", "set_detect_anomaly"],
+        "forward_ad": [],
+        "function": ["Function", "function"],
+        "functional": [],
+        "graph": [],
+        "profiler": [],
+        "profiler_util": [],
+        "variable": ["Variable", "variable"],
+    },
+    _getattr_of(__name__, "torch.autograd"),
+)

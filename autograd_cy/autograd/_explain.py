@@ -33,7 +33,7 @@ class HookCall(NamedTuple):
     name: str
     location: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         what = self.name or _ARROWS.get(self.kind, "keeps .grad")
         place = f" ({self.location})" if self.location else ""
         output = f" output {self.output_nr}" if self.output_nr else ""
@@ -50,11 +50,11 @@ class HookPlan(list[HookCall]):
     ['run', 'accumulate']
     """
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "\n".join(map(str, self))
 
 
-def explain_hooks(tensors, inputs=None, *, accumulate=True):
+def explain_hooks(tensors: Any, inputs: Any = None, *, accumulate: bool = True) -> HookPlan:
     """``explain_hooks(loss)`` lists what loss.backward() would call, in order, without running it: a list of HookCalls.
 
     inputs: as for backward(); with accumulate=False as for grad(). Gradients that turn out to be None, hooks that remove
@@ -79,7 +79,7 @@ def explain_hooks(tensors, inputs=None, *, accumulate=True):
     return plan
 
 
-def _calls_at(node, runs):
+def _calls_at(node: Any, runs: bool) -> list[HookCall]:
     """The calls at one node; `runs`: not only the hooks of its tensors."""
     leaf = getattr(node, "variable", None)
     calls = [_call(kind, node, i, leaf if tensor is None else tensor, hook)
@@ -92,7 +92,7 @@ def _calls_at(node, runs):
     return [*calls[:after], itself, *calls[after:], *observers]
 
 
-def _call(kind, node, output_nr, tensor, hook):
+def _call(kind: str, node: Any, output_nr: int | None, tensor: Any, hook: Any) -> HookCall:
     function = inspect.unwrap(hook) if callable(hook) else hook
     name = "" if hook is None else getattr(function, "__qualname__", None) or repr(function)
     code = getattr(getattr(function, "__func__", function), "__code__", None)

@@ -36,7 +36,7 @@ class ModeDecorator:
             return _decorated_async_generator(self._fresh, function)
 
         @functools.wraps(function)
-        def decorated(*args, **kwargs):
+        def decorated(*args: Any, **kwargs: Any) -> Any:
             with self._fresh():
                 return function(*args, **kwargs)
 
@@ -64,7 +64,7 @@ class ModeSwitch(ModeDecorator):
     def __new__(cls, mode: bool = True) -> Self: ...
     @overload
     def __new__(cls, mode: F) -> F: ...  # type: ignore[misc]
-    def __new__(cls, mode=True):
+    def __new__(cls, mode: Any = True) -> Any:
         return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: Any = True) -> None:
@@ -79,11 +79,11 @@ class ModeSwitch(ModeDecorator):
     __exit__ = leave_mode
 
 
-def _decorated_generator(mode, function):
+def _decorated_generator(mode: Callable[[], Any], function: Any) -> Any:
     """Run the generator's own code in the mode, and the caller's between two items in the caller's."""
 
     @functools.wraps(function)
-    def decorated(*args, **kwargs):
+    def decorated(*args: Any, **kwargs: Any) -> Any:
         generator = function(*args, **kwargs)
         resume, value = generator.send, None
         while True:
@@ -104,22 +104,22 @@ def _decorated_generator(mode, function):
     return decorated
 
 
-def _decorated_coroutine(mode, function):
+def _decorated_coroutine(mode: Callable[[], Any], function: Any) -> Any:
     """Run the coroutine in the mode. It has a context of its own, or is part of its caller's."""
 
     @functools.wraps(function)
-    async def decorated(*args, **kwargs):
+    async def decorated(*args: Any, **kwargs: Any) -> Any:
         with mode():
             return await function(*args, **kwargs)
 
     return decorated
 
 
-def _decorated_async_generator(mode, function):
+def _decorated_async_generator(mode: Callable[[], Any], function: Any) -> Any:
     """Run an asynchronous generator in the mode, which is on while the generator awaits, too."""
 
     @functools.wraps(function)
-    async def decorated(*args, **kwargs):
+    async def decorated(*args: Any, **kwargs: Any) -> Any:
         generator = function(*args, **kwargs)
         resume, value = generator.asend, None
         while True:

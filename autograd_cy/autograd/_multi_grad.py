@@ -1,9 +1,12 @@
 """A hook on several tensors (facade)."""
 
 import functools
+from collections.abc import Callable, Iterable
+from typing import Any, Self
 
 from .._core.engine.task_queries import task_notes, will_execute
 from .._core.graph.node import gradient_node
+from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
 
 MODES = ("all", "any")
@@ -12,23 +15,23 @@ MODES = ("all", "any")
 class MultiHandle:
     """Removes a hook from all tensors that it is on: ``remove()``, or at the end of ``with handle:``."""
 
-    def __init__(self, handles):
+    def __init__(self, handles: Iterable[Any]) -> None:
         self.handles = tuple(handles)
 
-    def remove(self):
+    def remove(self) -> None:
         """Take the hook away."""
         for handle in self.handles:
             handle.remove()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *exception):
+    def __exit__(self, *exception: object) -> None:
         self.remove()
 
 
 @public
-def register_multi_grad_hook(tensors, fn, *, mode="all"):
+def register_multi_grad_hook(tensors: Iterable[Tensor], fn: Callable[..., Any], *, mode: str = "all") -> MultiHandle:
     """``register_multi_grad_hook(tensors, fn, mode='all')`` calls fn once in each backward; returns a handle.
 
     'all': fn(gradients) when all the tensors to which this backward leads have their gradient; the list has None for
@@ -56,9 +59,9 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
     return MultiHandle([tensor.register_hook(gathering.hook_of(i)) for i, tensor in enumerate(tensors)])
 
 
-def _hook_for_any(fn):
+def _hook_for_any(fn: Callable[[Tensor], Any]) -> Callable[[Tensor], None]:
     @functools.wraps(fn)
-    def hook(grad):
+    def hook(grad: Tensor) -> None:
         notes = task_notes()
         if hook not in notes:
             notes[hook] = True
@@ -70,18 +73,18 @@ def _hook_for_any(fn):
 class _Gathering:
     """The hooks of one call for all; a backward's notes on it are the gradients so far and how many are to come."""
 
-    def __init__(self, tensors, fn):
+    def __init__(self, tensors: Iterable[Tensor], fn: Callable[[list[Tensor | None]], Any]) -> None:
         self.nodes = [gradient_node(tensor) for tensor in tensors]
         self.fn = fn
 
-    def hook_of(self, position):
+    def hook_of(self, position: int) -> Callable[[Tensor], None]:
         @functools.wraps(self.fn)
-        def hook(grad):
+        def hook(grad: Tensor) -> None:
             self.take(position, grad)
 
         return hook
 
-    def take(self, position, grad):
+    def take(self, position: int, grad: Tensor) -> None:
         notes = task_notes()
         if self not in notes:
             notes[self] = [[None] * len(self.nodes), sum(map(will_execute, self.nodes))]

@@ -1,6 +1,6 @@
 """Forward mode: tangents carried along with the values (facade)."""
 
-from collections import namedtuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._core.batching.batched import all_samples as _all_samples
 from .._core.batching.batched import is_batched as _is_batched
@@ -19,16 +19,20 @@ from .grad_mode import _Switch
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 
-UnpackedDualTensor = namedtuple("UnpackedDualTensor", "primal tangent")
-UnpackedDualTensor.__doc__ = """The primal and the tangent (or None) of a dual tensor.
 
->>> import autograd_cy as ag
->>> ag.autograd.forward_ad.unpack_dual(ag.tensor(3.0))
-UnpackedDualTensor(primal=tensor(3.), tangent=None)
-"""
+class UnpackedDualTensor(NamedTuple):
+    """The primal and the tangent (or None) of a dual tensor.
+
+    >>> import autograd_cy as ag
+    >>> ag.autograd.forward_ad.unpack_dual(ag.tensor(3.0))
+    UnpackedDualTensor(primal=tensor(3.), tangent=None)
+    """
+
+    primal: Tensor
+    tangent: Tensor | None
 
 
-def enter_dual_level():
+def enter_dual_level() -> int:
     """``enter_dual_level()`` opens a level within those that are open, and returns its number: 0 for the outermost.
 
     >>> from autograd_cy.autograd import forward_ad
@@ -40,7 +44,7 @@ def enter_dual_level():
 
 
 @_public
-def exit_dual_level(*, level=None):
+def exit_dual_level(*, level: int | None = None) -> None:
     """``exit_dual_level()`` closes the innermost level; the tangents made in it are gone.
 
     >>> from autograd_cy.autograd import forward_ad
@@ -55,10 +59,12 @@ def exit_dual_level(*, level=None):
     _duals.close_dual_level()
 
 
-def __getattr__(name):
-    if name == "_current_level":  # the number of the innermost level; PyTorch's code asks for it
-        return _duals.dual_depth() - 1
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # else any name would be right
+
+    def __getattr__(name: str) -> Any:
+        if name == "_current_level":  # the number of the innermost level; PyTorch's code asks for it
+            return _duals.dual_depth() - 1
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class dual_level:
@@ -79,7 +85,7 @@ class dual_level:
     __exit__ = _duals.leave_level
 
 
-def _check_level(function, level):
+def _check_level(function: str, level: int | None) -> None:
     depth = _duals.dual_depth()
     if not depth:
         raise RuntimeError(
@@ -90,7 +96,7 @@ def _check_level(function, level):
 
 
 @_public
-def make_dual(tensor, tangent, *, level=None):
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """``make_dual(tensor, tangent)`` is an alias of the tensor that carries the tangent, of the same shape and dtype.
 
     In-place operations on the alias write into the tangent too, unless that requires grad. One that lies in its memory
@@ -117,7 +123,7 @@ def make_dual(tensor, tangent, *, level=None):
     return _dual(tensor, tangent, False)
 
 
-def _dual(tensor, tangent, of_samples):
+def _dual(tensor: Tensor, tangent: Tensor, of_samples: bool) -> Tensor:
     """The dual tensor of two that are what they should be but for their sizes, their dtypes and tangents of their own."""
     if tensor.shape != tangent.shape:
         raise RuntimeError(
@@ -141,7 +147,7 @@ def _dual(tensor, tangent, of_samples):
 
 
 @_public
-def unpack_dual(tensor, *, level=None):
+def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """``unpack_dual(tensor)`` is the pair (primal, tangent); the tangent is None for a tensor without one.
 
     >>> import autograd_cy as ag
@@ -166,7 +172,7 @@ def unpack_dual(tensor, *, level=None):
     return UnpackedDualTensor(_record.without_tangent(tensor), tangent)
 
 
-def _check_gradient_of_samples(tangent):
+def _check_gradient_of_samples(tangent: Tensor) -> None:
     """Refuse a tangent whose gradient within a transform would be the sum of its samples': case 8 of NOTE [Batching]."""
     levels = _levels_of(tangent)
     arguments = _shared_arguments(levels)

@@ -21,13 +21,14 @@ from .grad_mode import is_grad_enabled, no_grad
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
-FunctionCtx = BackwardCFunction = _FunctionNode  # the ctx is the node
+FunctionCtx = _FunctionNode  # the ctx is the node
+BackwardCFunction = _FunctionNode
 
 
 class _FunctionMeta(type):
     """Gives each Function a node class of its own: MyOp's outputs have the grad_fn <MyOpBackward>."""
 
-    def __init__(cls, name, bases, namespace):
+    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         cls._follows_forward = True  # NOTE [Intermediates of Functions] in intermediates.pyx
         cls._backward_cls = type(f"{name}Backward", (_FunctionNode,), {"_forward_cls": cls})
         super().__init__(name, bases, namespace)
@@ -120,7 +121,7 @@ class Function(metaclass=_FunctionMeta):
     _no_vmap = vmap
 
     @classmethod
-    def _backward_function(cls):
+    def _backward_function(cls) -> Callable[..., Any]:
         """The one of ``backward`` and ``vjp`` that the subclass defines."""
         own_backward, own_vjp = cls.backward is not Function.backward, cls.vjp is not Function.vjp
         if own_backward and own_vjp:
@@ -173,19 +174,19 @@ def _show(*call: Any) -> None:
         watcher(*call)
 
 
-def _batch_level(args):
+def _batch_level(args: tuple[Any, ...]) -> Any:
     """The innermost level of vmap at which one of the arguments is batched, or None."""
     levels = [_levels_of(x)[0] for x in args if _is_batched(x)]
     return max(levels, key=lambda level: level.number, default=None)
 
 
-def _apply_batched(cls, level, separate, args):
+def _apply_batched(cls: type[Function], level: Any, separate: bool, args: tuple[Any, ...]) -> Any:
     from ._function_batches import apply_batched
 
     return apply_batched(cls, level, separate, args, Function)
 
 
-def _parameter_count(function):
+def _parameter_count(function: Callable[..., Any]) -> int:
     """How many positional parameters a function names; 0 if nobody can tell."""
     code = getattr(function, "__code__", None)
     return 0 if code is None else code.co_argcount
@@ -199,7 +200,7 @@ class InplaceFunction(Function):
     True
     """
 
-    def __init__(self, inplace=False):
+    def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
 
@@ -207,7 +208,7 @@ class InplaceFunction(Function):
 _TWICE = "trying to differentiate twice a function that was marked with @once_differentiable"
 
 
-def _is_differentiable(x):
+def _is_differentiable(x: Any) -> bool:
     return isinstance(x, Tensor) and (x.dtype.is_floating_point or x.dtype.is_complex)
 
 
@@ -229,7 +230,7 @@ def once_differentiable(backward: _F) -> _F:
     """
 
     @functools.wraps(backward)
-    def unrecorded(ctx, *grad_outputs):
+    def unrecorded(ctx: Any, *grad_outputs: Any) -> Any:
         boxed = len(grad_outputs) == 1 and type(grad_outputs[0]) is list
         given = grad_outputs[0] if boxed else grad_outputs
         recorded = is_grad_enabled() and any(isinstance(g, Tensor) and g.requires_grad for g in given)

@@ -55,7 +55,7 @@ class _FixedMode(_ModeDecorator):
     def __new__(cls, function: None = None) -> Self: ...
     @overload
     def __new__(cls, function: _F) -> _F: ...  # type: ignore[misc]
-    def __new__(cls, function=None):
+    def __new__(cls, function: _F | None = None) -> Any:
         mode = super().__new__(cls)
         return mode if function is None else mode(function)
 
@@ -131,7 +131,7 @@ class _Switch(_ModeDecorator):
         self._entered = True
         self._previous = self._swap()
 
-    def _swap(self):
+    def _swap(self) -> Any:
         return _swap_modes(self._bit, 0) if self.mode is self._on else _swap_modes(0, self._bit)
 
     def __call__(self, function: _F) -> _F:
@@ -139,7 +139,7 @@ class _Switch(_ModeDecorator):
         self._previous = None
         return super().__call__(function)
 
-    def _fresh(self):
+    def _fresh(self) -> Self:
         mode = object.__new__(type(self))
         mode.mode, mode._entered = self.mode, False
         return mode
@@ -268,13 +268,13 @@ class _unsafe_preserve_version_counter(_ModeDecorator):
 
     __slots__ = ("prev_versions", "tensors")
 
-    def __init__(self, tensors):
+    def __init__(self, tensors: Tensor | tuple[Tensor, ...]) -> None:
         self.tensors = (tensors,) if isinstance(tensors, Tensor) else tensors
         if not isinstance(self.tensors, tuple):
             raise AssertionError(f"Expected tensors to be a tuple, not {type(tensors).__name__}")
         self.prev_versions = tuple(t._version for t in self.tensors)
 
-    def _fresh(self):
+    def _fresh(self) -> Self:
         return type(self)(self.tensors)
 
     def __enter__(self) -> None:

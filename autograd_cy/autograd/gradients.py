@@ -23,17 +23,17 @@ from .._likes import zeros_like
 __all__ = ["backward", "grad"]
 
 
-def _as_tuple(tensors):
+def _as_tuple(tensors: Any) -> tuple[Any, ...]:
     """One Tensor or GradientEdge, or several of them, as a tuple."""
     return (tensors,) if isinstance(tensors, (Tensor, GradientEdge)) else tuple(tensors)
 
 
-def _items(arguments):
+def _items(arguments: Any) -> tuple[Any, ...]:
     """The objects that could take over a call, as a tuple."""
     return tuple(arguments) if isinstance(arguments, (list, tuple)) else (arguments,)
 
 
-def _values_of(inputs, caller):
+def _values_of(inputs: Any, caller: str) -> tuple[Any, ...]:
     """The inputs as a tuple: a dict's values in its order."""
     if type(inputs) in (tuple, list) or not isinstance(inputs, Mapping):  # to ask an abstract class takes long
         return _as_tuple(inputs)
@@ -45,19 +45,19 @@ def _values_of(inputs, caller):
     return tuple(inputs.values())
 
 
-def _zeros_for(x, create_graph):
+def _zeros_for(x: Any, create_graph: bool) -> Tensor:
     """What grad() returns with materialize_grads for an input that was not used."""
     if isinstance(x, GradientEdge):
         raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
     return zeros_like(x.detach(), requires_grad=create_graph)
 
 
-def _materialized(inputs, results, create_graph):
+def _materialized(inputs: tuple[Any, ...], results: tuple[Any, ...], create_graph: bool) -> tuple[Tensor, ...]:
     """The gradients, with zeros for those that are missing. A closure in grad() would cost each call a cell."""
     return tuple(_zeros_for(x, create_graph) if g is None else g for x, g in zip(inputs, results, strict=True))
 
 
-def _warn_of_cycle():
+def _warn_of_cycle() -> None:
     """Say once that the gradient's graph keeps the leaf alive."""
     _warn_once(
         "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient. "
@@ -65,7 +65,7 @@ def _warn_of_cycle():
     )
 
 
-def _from_old_name(grad_tensors, grad_variables):
+def _from_old_name(grad_tensors: Any, grad_variables: Any) -> Any:
     """What was given as `grad_variables`."""
     warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=3)
     if grad_tensors is not None:
@@ -76,7 +76,7 @@ def _from_old_name(grad_tensors, grad_variables):
     return grad_variables
 
 
-def _roots_of(tensors):
+def _roots_of(tensors: Any) -> tuple[Any, ...]:
     """What backward() begins at, as a tuple."""
     if _open_levels():
         raise RuntimeError(
@@ -168,8 +168,9 @@ def grad(
 
 
 def _gradients(
-    outputs, inputs, grad_outputs, retain_graph, create_graph, only_inputs, allow_unused, is_grads_batched, materialize_grads
-):
+    outputs: Any, inputs: Any, grad_outputs: Any, retain_graph: bool | None, create_graph: bool, only_inputs: bool,
+    allow_unused: bool | None, is_grads_batched: bool, materialize_grads: bool,
+) -> Any:  # fmt: skip
     """grad() with all arguments in their place."""
     if (type(outputs) is not Tensor or type(inputs) is not Tensor) and has_torch_function((outputs, inputs)):
         options = {"grad_outputs": grad_outputs, "retain_graph": retain_graph, "create_graph": create_graph}
@@ -204,7 +205,9 @@ def _gradients(
     return results
 
 
-def _run_batched(roots, seeds, keep, create_graph, wanted, allow_unused, accumulate):
+def _run_batched(
+    roots: Any, seeds: Any, keep: bool, create_graph: bool, wanted: Any, allow_unused: bool, accumulate: bool
+) -> Any:
     """run_task() with seeds along whose first dimension there are several, and results in the same way: NOTE [Batching]."""
     if any(seed is not None and seed.ndim == 0 for seed in seeds):
         raise RuntimeError("is_grads_batched=True takes a grad_output for each output, with a batch dimension, not None")

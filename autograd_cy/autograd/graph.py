@@ -1,6 +1,7 @@
 """The graph in view: nodes, edges, hooks on several tensors or on every operation, the running backward (facade)."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from .._core.engine.task_queries import current_graph_task_id, current_node, execution_order, task_notes, will_execute
 from .._core.engine.unchain import unchain, unchain_backward
@@ -37,7 +38,7 @@ __all__ = [
 
 
 @_public
-def get_gradient_edge(tensor):
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
     """``get_gradient_edge(tensor)`` is the edge at which the tensor's gradient arrives.
 
     RuntimeError for a tensor that requires no gradient.
@@ -61,7 +62,7 @@ def get_gradient_edge(tensor):
 
 
 @_public
-def increment_version(tensor):
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """``increment_version(tensor)`` counts a write to a tensor's memory that nobody else has counted; or to those of several.
 
     So a node that saved the tensor refuses it. An inference tensor counts no writes. RuntimeError for what is no tensor.
@@ -88,7 +89,7 @@ def increment_version(tensor):
 
 
 @_public
-def register_op_hook(forward=None, backward=None):
+def register_op_hook(forward: Callable[..., Any] | None = None, backward: Callable[..., Any] | None = None) -> Any:
     """``register_op_hook(forward, backward)`` has every operation of this thread observed; returns a handle.
 
     forward(node, inputs, outputs) is called once for each operation, whether it is recorded or not; `inputs` is a tuple

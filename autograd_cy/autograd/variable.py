@@ -2,6 +2,7 @@
 
 import operator
 import warnings
+from typing import Any
 
 from .._core.engine import engine as _engine
 from .._core.engine import task_queries as _task_queries
@@ -23,7 +24,7 @@ class ImperativeEngine:
 
 
 class _VariableMeta(type):
-    def __instancecheck__(cls, other):
+    def __instancecheck__(cls, other: Any) -> bool:
         return isinstance(other, Tensor)
 
 
@@ -38,7 +39,7 @@ class Variable(metaclass=_VariableMeta):
     _execution_engine = ImperativeEngine()
 
     @_public
-    def __new__(cls, data=None, requires_grad=False, volatile=None, **others):
+    def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: Any = None, **others: Any) -> Any:
         for name in others:
             raise TypeError(f"Variable(): '{name}' is an invalid keyword argument for this function")
         if volatile:

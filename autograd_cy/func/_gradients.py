@@ -228,7 +228,9 @@ def _check_scalar(output: Any) -> None:
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {output.dtype}")
 
 
-def _grad_and_value(func, argnums, has_aux, args, kwargs, caller):
+def _grad_and_value(
+    func: Callable[..., Any], argnums: Any, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any], caller: str
+) -> Any:
     with inference_mode(False):
         inputs = _Inputs(_chosen(args, argnums, caller), caller)
         with inputs.within:
@@ -306,7 +308,7 @@ class _Pullback:
         return chunks[0] if len(chunks) == 1 else [cat(list(parts)) for parts in zip(*chunks, strict=True)]
 
 
-def _vjp(func, primals, has_aux, caller):
+def _vjp(func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, caller: str) -> Any:
     made = _Pullback(func, primals, has_aux, caller)
 
     def pulled_back(cotangents: Any, retain_graph: bool, create_graph: bool | None) -> Any:
@@ -409,7 +411,7 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
 _JVP = "jvp(f, primals, tangents)"
 
 
-def _jvp(func, primals, tangents, strict, has_aux):
+def _jvp(func: Callable[..., Any], primals: Any, tangents: Any, strict: bool, has_aux: bool) -> Any:
     if not isinstance(primals, tuple):
         raise RuntimeError(
             f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals)."
@@ -481,7 +483,7 @@ def jacfwd(
         _check_real(inputs, "jacfwd", "input")
         aux = None
 
-        def push_forward(*units):
+        def push_forward(*units: Any) -> Any:
             made = _jvp(
                 lambda values: func(*_replaced(args, argnums, values), **kwargs),
                 (chosen,), (tree_unflatten(units, input_spec),), False, has_aux,

@@ -96,7 +96,7 @@ def _dims_of_tensors(in_dims: Any, args: tuple[Any, ...]) -> list[int | None] | 
     return dims
 
 
-def _joined(chunks, out_dims):
+def _joined(chunks: list[Any], out_dims: Any) -> Any:
     """The results of all chunks as one."""
     spec = chunks[0][1]
     dims = _broadcast_to_and_flatten(out_dims, spec, lambda d: d is None) or []
@@ -106,12 +106,12 @@ def _joined(chunks, out_dims):
     )
 
 
-def _name(func):
+def _name(func: Any) -> str:
     """What messages call the function."""
     return getattr(func, "__name__", repr(func))
 
 
-def _flat_inputs(func, in_dims, args):
+def _flat_inputs(func: Any, in_dims: Any, args: Any) -> Any:
     """The size of the batch, the leaves of all arguments, the dimension of each (from the front, or None), their structure."""
     name = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>)"
     if not isinstance(in_dims, (int, tuple)) or isinstance(in_dims, bool):
@@ -146,7 +146,7 @@ def _flat_inputs(func, in_dims, args):
     return sizes[0], leaves, dims, spec
 
 
-def _checked_dim(name, x, dim):
+def _checked_dim(name: str, x: Any, dim: Any) -> int | None:
     if dim is None:
         return None
     if not isinstance(dim, int) or isinstance(dim, bool):

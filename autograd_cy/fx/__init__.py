@@ -9,8 +9,6 @@ code is what the graph says. A program that decides by values can't be traced.
 [('placeholder', 'input_1'), ('call_module', '_0'), ('call_module', '_1'), ('output', 'output')]
 """
 
-from typing import TYPE_CHECKING
-
 from .._later import names_later as _names_later
 from ._patching import wrap
 from ._symbolic_trace import PH as PH
@@ -27,9 +25,6 @@ __all__ = [
     "replace_pattern", "symbolic_trace", "wrap",
 ]  # fmt: skip
 
-if TYPE_CHECKING:
-    from .subgraph_rewriter import replace_pattern
-else:
-    __getattr__, __dir__ = _names_later(
-        __name__, {"subgraph_rewriter": ["replace_pattern", "subgraph_rewriter"], "passes": [], "experimental": []}
-    )
+__getattr__, __dir__ = _names_later(
+    __name__, {"subgraph_rewriter": ["replace_pattern", "subgraph_rewriter"], "passes": [], "experimental": []}
+)

@@ -88,7 +88,7 @@ class Tracer(TracerBase):
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
         """``getattr(attr, value, cache)``: what a member of a module is to the function: a proxy for a parameter."""
-        named = self.root.named_parameters() if isinstance(attr_val, Parameter) else None
+        named: Any = self.root.named_parameters() if isinstance(attr_val, Parameter) else None
         if named is None and self.proxy_buffer_attributes and isinstance(attr_val, Tensor):
             named = self.root.named_buffers()
         for name, value in named or ():

@@ -1,7 +1,5 @@
 """Reductions and the like of tensors some of whose elements don't count, under the names of torch.masked (facade)."""
 
-from typing import TYPE_CHECKING
-
 from .._missing import getattr_of as _getattr_of
 from ._elements import cumprod, cumsum, log_softmax, logaddexp, normalize, softmax, softmin
 from ._reductions import amax, amin, argmax, argmin, logsumexp, mean, median, norm, prod, std, sum, var
@@ -11,5 +9,4 @@ __all__ = [
     "normalize", "prod", "softmax", "softmin", "std", "sum", "var",
 ]  # fmt: skip
 
-if not TYPE_CHECKING:  # else any name would be right
-    __getattr__ = _getattr_of(__name__, "torch.masked")
+__getattr__ = _getattr_of(__name__, "torch.masked")

@@ -1,7 +1,5 @@
 """Neural networks: functions, layers, and what is done with them (facade). Layers are imported when they are asked for."""
 
-from typing import TYPE_CHECKING
-
 from .._later import names_later as _names_later
 from .._missing import getattr_of as _getattr_of
 from . import functional
@@ -13,23 +11,17 @@ __all__ = [
     "init", "modules", "parallel", "parameter", "utils", *_layers,
 ]  # fmt: skip
 
-if TYPE_CHECKING:
-    from . import attention, init, modules, parallel, parameter, utils
-    from .modules import *  # noqa: F403
-    from .parallel import DataParallel
-    from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
-else:  # where any name would be right
-    __getattr__, __dir__ = _names_later(
-        __name__,
-        {
-            "attention": [],
-            "common_types": [],
-            "init": [],
-            "modules": [],
-            "parallel": ["DataParallel", "parallel"],
-            "parameter": ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "parameter"],
-            "utils": [],
-            **{f"modules.{home}": names for home, names in _HOMES.items()},
-        },
-        _getattr_of(__name__, "torch.nn"),
-    )
+__getattr__, __dir__ = _names_later(
+    __name__,
+    {
+        "attention": [],
+        "common_types": [],
+        "init": [],
+        "modules": [],
+        "parallel": ["DataParallel", "parallel"],
+        "parameter": ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "parameter"],
+        "utils": [],
+        **{f"modules.{home}": names for home, names in _HOMES.items()},
+    },
+    _getattr_of(__name__, "torch.nn"),
+)

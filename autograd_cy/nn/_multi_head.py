@@ -244,7 +244,7 @@ def _check_padding(padding: Tensor, samples: int, columns: int) -> None:
         raise AssertionError(f"expecting key_padding_mask shape of {(samples, columns)}, but got {tuple(padding.shape)}")
 
 
-def _added(mask, name, like):
+def _added(mask: Any, name: str, like: Tensor) -> Any:
     """A mask as what is added to the scores."""
     if mask is None or mask.is_floating_point():
         return mask
@@ -253,7 +253,7 @@ def _added(mask, name, like):
     return like.new_zeros(mask.shape).masked_fill_(mask, -inf)
 
 
-def _per_head(mask, samples, heads, rows, columns):
+def _per_head(mask: Tensor | None, samples: int, heads: int, rows: int, columns: int) -> Tensor | None:
     """The mask with a dimension for samples and heads."""
     if mask is None:
         return None
@@ -267,18 +267,18 @@ def _per_head(mask, samples, heads, rows, columns):
     return mask.unsqueeze(0) if mask.ndim == 2 else mask
 
 
-def _longer(mask):
+def _longer(mask: Tensor | None) -> Tensor | None:
     """For one key more, which is looked at."""
     return None if mask is None else _cat([mask, mask.new_zeros((*mask.shape[:-1], 1))], -1)
 
 
-def _in_heads(x, heads):
+def _in_heads(x: Tensor, heads: int) -> Tensor:
     """(rows, samples, size) as (samples * heads, rows, size / heads)."""
     rows, samples, size = x.shape
     return x.reshape(rows, samples * heads, size // heads).transpose(0, 1)
 
 
-def _static(x, name, like):
+def _static(x: Tensor, name: str, like: Tensor) -> Tensor:
     if x.shape[0] != like.shape[0] or x.shape[2] != like.shape[2]:
         raise AssertionError(
             f"expecting {name} of size ({like.shape[0]}, *, {like.shape[2]}), but got {tuple(x.shape)}"

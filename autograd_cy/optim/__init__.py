@@ -6,8 +6,6 @@ a step is made of operations, and recorded: parameters are then results of opera
 may be, and what is kept of them is replaced, not written.
 """
 
-from typing import TYPE_CHECKING
-
 from .._later import names_later as _names_later
 from .._missing import getattr_of as _getattr_of
 from . import lr_scheduler
@@ -28,10 +26,7 @@ from .rprop import Rprop
 from .sgd import SGD
 from .sparse_adam import SparseAdam
 
-if not TYPE_CHECKING:  # else any name would be right
-    __getattr__, __dir__ = _names_later(__name__, {"swa_utils": []}, _getattr_of(__name__, "torch.optim"))
-else:
-    from . import swa_utils
+__getattr__, __dir__ = _names_later(__name__, {"swa_utils": []}, _getattr_of(__name__, "torch.optim"))
 
 __all__ = [
     "ASGD",

@@ -12,8 +12,6 @@ Traceback (most recent call last):
 AssertionError: The length of the sequences mismatch: 1 != 0
 """
 
-from typing import TYPE_CHECKING
-
 from .._later import names_later as _names_later
 from .._missing import getattr_of as _getattr_of
 
@@ -22,27 +20,17 @@ __all__ = [
     "check_gradients", "gradients", "locate", "make_tensor", "strategies",
 ]  # fmt: skip
 
-if TYPE_CHECKING:
-    from . import strategies
-    from ._allclose import assert_allclose
-    from ._check import check_gradients, gradients
-    from ._close import assert_close
-    from ._locate import Location, locate
-    from ._make_tensor import make_tensor
-    from ._unittest import GradientAssertions
-    from ._verdict import CULPRITS, GradientError, Verdict
-else:  # where any name would be right
-    __getattr__, __dir__ = _names_later(
-        __name__,
-        {
-            "strategies": [],
-            "_check": ["check_gradients", "gradients"],
-            "_allclose": ["assert_allclose"],
-            "_close": ["assert_close"],
-            "_locate": ["Location", "locate"],
-            "_make_tensor": ["make_tensor"],
-            "_unittest": ["GradientAssertions"],
-            "_verdict": ["CULPRITS", "GradientError", "Verdict"],
-        },
-        _getattr_of(__name__, "torch.testing"),
-    )
+__getattr__, __dir__ = _names_later(
+    __name__,
+    {
+        "strategies": [],
+        "_check": ["check_gradients", "gradients"],
+        "_allclose": ["assert_allclose"],
+        "_close": ["assert_close"],
+        "_locate": ["Location", "locate"],
+        "_make_tensor": ["make_tensor"],
+        "_unittest": ["GradientAssertions"],
+        "_verdict": ["CULPRITS", "GradientError", "Verdict"],
+    },
+    _getattr_of(__name__, "torch.testing"),
+)

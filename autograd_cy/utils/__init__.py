@@ -1,19 +1,13 @@
 """Helpers of the facade."""
 
-from typing import TYPE_CHECKING
-
 from .._later import names_later as _names_later
 from .._missing import getattr_of as _getattr_of
 from . import hooks
 
-if TYPE_CHECKING:
-    from . import benchmark, checkpoint, data, dlpack, safetensors, tensorboard
-
 __all__ = ["benchmark", "checkpoint", "data", "dlpack", "hooks", "safetensors", "tensorboard"]
 
-if not TYPE_CHECKING:  # else any name would be right
-    __getattr__, __dir__ = _names_later(
-        __name__,
-        {"benchmark": (), "checkpoint": (), "data": (), "dlpack": (), "safetensors": (), "tensorboard": ()},
-        _getattr_of(__name__, "torch.utils"),
-    )
+__getattr__, __dir__ = _names_later(
+    __name__,
+    {"benchmark": (), "checkpoint": (), "data": (), "dlpack": (), "safetensors": (), "tensorboard": ()},
+    _getattr_of(__name__, "torch.utils"),
+)

@@ -1,14 +1,18 @@
 """The handle that registering a hook returns, and what becomes of hooks when a tensor is pickled (facade)."""
 
 import warnings
+from typing import TypeVar
 
 from .._core.graph.hooks import hooks_of_kind as _hooks_of_kind
+from .._core.graph.tensor import Tensor
 from .._core.runtime.handle import RemovableHandle
 
 __all__ = ["RemovableHandle", "unserializable_hook", "warn_if_has_hooks"]
 
+_Hook = TypeVar("_Hook")
 
-def unserializable_hook(f):
+
+def unserializable_hook(f: _Hook) -> _Hook:
     """``unserializable_hook(f)`` marks a hook that may be lost when its tensor is pickled, without a warning; returns it.
 
     >>> import autograd_cy as ag
@@ -21,11 +25,11 @@ def unserializable_hook(f):
     >>> pickle.loads(pickle.dumps(x))
     tensor([1.], requires_grad=True)
     """
-    f.__torch_unserializable__ = True
+    f.__torch_unserializable__ = True  # type: ignore[attr-defined]
     return f
 
 
-def warn_if_has_hooks(tensor):
+def warn_if_has_hooks(tensor: Tensor) -> None:
     """``warn_if_has_hooks(tensor)`` says of each hook on the tensor that it will not be serialized.
 
     >>> import autograd_cy as ag

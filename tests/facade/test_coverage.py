@@ -1,6 +1,8 @@
 """coverage() tells the truth: it agrees with the op table."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 from op_calls import OURS
@@ -51,3 +53,19 @@ def test_a_line_agrees_with_the_op_table(row, lines):
 def test_part_of_the_table(capsys):
     ag.coverage("softmax")
     assert len(capsys.readouterr().out.splitlines()) == 5
+
+
+WITHOUT_SCIPY = """
+import sys
+sys.modules["scipy"] = None
+import autograd_cy as ag
+ag.coverage("zeta")
+ag.coverage("rsqrt")
+"""
+
+
+def test_without_scipy_it_says_what_needs_it():
+    run = subprocess.run([sys.executable, "-c", WITHOUT_SCIPY], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert re.search(r"^special.zeta +needs SciPy", run.stdout, re.M), run.stdout
+    assert "RsqrtBackward0" in run.stdout

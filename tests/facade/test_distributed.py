@@ -129,7 +129,8 @@ def test_arguments_for_several_devices():
     assert [part.tolist() for part in scatter(x, two)] == [[0.0, 1.0], [2.0, 3.0]]
     assert scatter((), two) == [(), ()] and scatter(3, two) == [3, 3]
     first, second = scatter({"x": x, "more": [(x, "name")]}, two)
-    assert first["more"][0][1] == second["more"][0][1] == "name" and second["more"][0][0].tolist() == second["x"].tolist() == [2, 3]
+    assert first["more"][0][1] == second["more"][0][1] == "name"
+    assert second["more"][0][0].tolist() == second["x"].tolist() == [2, 3]
     assert scatter_kwargs((3,), None, two) == (((3,), (3,)), ({}, {}))
     assert scatter_kwargs((), {"a": 1}, two) == (((), ()), ({"a": 1}, {"a": 1}))
     assert torch.equal(gather(parallel_apply(replicate(torch.nn.ReLU(), two), scatter(x, two)), "cpu"), x)

@@ -127,3 +127,28 @@ def test_gradients_of_overlapping_views_of_a_written_base_are_added_up():
     base.mul_(2)
     windows.sum().backward()
     assert x.grad.tolist() == [2, 4, 4, 2]
+
+
+@pytest.mark.parametrize("name", [*CALLS, "squeeze_copy"])
+def test_an_intermediate_of_a_function_changes_its_form(name):
+    """forward runs without grad mode, so the view has no node; what it saves is an intermediate all the same."""
+    arguments = CALLS.get(name, ((),))[0]
+
+    class Scaled(ag.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            y = x * 2
+            y = getattr(ag, name)(y) if name == "squeeze_copy" else getattr(y, name)(*arguments)
+            ctx.save_for_backward(y)
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * ctx.saved_tensors[0].sum()
+
+    for _ in range(2):
+        x = ag.ones(3, 3, requires_grad=True)
+        (g,) = ag.autograd.grad(Scaled.apply(x).sum(), x, create_graph=True)
+        assert g.tolist() == [[float(2 * CALLS[name][1](x).numel() if name in CALLS else 18)] * 3] * 3
+        with pytest.raises(RuntimeError, match="intermediate"):
+            g.sum().backward()

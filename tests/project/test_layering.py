@@ -61,7 +61,7 @@ FACADE = [
     _later _missing _once torch_version _inplace _answers _errors _absent_device futures multiprocessing.spawn
     functional _jit_internal onnx hub accelerator mps mtia xpu multiprocessing distributed._group distributed.rpc
     version
-    _names _alias_children _alias_names _alias _layers
+    _names _alias_children _alias_metadata _alias_names _alias _layers
     profiler._page
     _data _creation _indices _likes _sequences _strided _tensor_str _windows utils.hooks
     signal._windows
@@ -158,7 +158,7 @@ FACADE = [
     serialization._files
     serialization
     nn._uninitialized
-    nn.modules._functions nn.modules._hooks nn.modules._members nn.modules._regular_hooks
+    nn.modules._functions nn.modules._hooks nn.modules._members nn.modules._regular_hooks nn.modules._typed_call
     nn.modules._backward_hook nn.modules._conversions nn.modules._registering nn.modules._state
     nn.modules._hooked_call
     nn.modules.module nn.modules.lazy

@@ -41,7 +41,8 @@ def compare(name: str, options: argparse.Namespace) -> Comparison:
         record = options.records.resolve() / f"{name}.{side.name}.jsonl"
         kept = options.keep or (options.keep_torch and side.name == "torch")
         print(f"{name}: {'record of' if kept and record.exists() else 'running on'} {side.name}", file=sys.stderr)
-        runs.append(read(record) if kept and record.exists() else run(library, options.checkouts.resolve() / name, side, record))
+        known = kept and record.exists()
+        runs.append(read(record) if known else run(library, options.checkouts.resolve() / name, side, record))
     return Comparison(library, *runs)
 
 

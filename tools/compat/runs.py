@@ -72,7 +72,8 @@ def run(library: Library, checkout: Path, side: Side, record: Path) -> Run:
             if code >= 0:
                 break
     if code in UNUSABLE:
-        raise SystemExit(f"pytest could not run {library.name} on {side.name}: {record.with_suffix('.log').read_text()[-2000:]}")
+        log = record.with_suffix(".log").read_text()[-2000:]
+        raise SystemExit(f"pytest could not run {library.name} on {side.name}: {log}")
     with record.open("a", encoding="utf-8") as file:
         file.write(json.dumps({"import_error": error}) + "\n")
     return read(record)

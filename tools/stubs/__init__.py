@@ -7,9 +7,10 @@ carry, are looked up by parameter name in `tables.py`: the one place for what is
 """
 
 from tools.stubs.modules import stubs
+from tools.stubs.packages import package_stubs
 from tools.stubs.reference import reference
 
 
 def generated():
     """All generated files: {path below the root of the project: text}."""
-    return {**stubs(), "docs/operations.md": reference()}
+    return {**stubs(), **package_stubs(), "docs/operations.md": reference()}

@@ -61,9 +61,8 @@ def core_stub(name):
 def namespace_stub(name):
     """The stub of a module whose names are the operations of a namespace, and dtypes."""
     module = importlib.import_module(name)
-    public = sorted(module.__all__, key=natural)
-    listed = textwrap.fill(", ".join(f'"{n}"' for n in public), 116, initial_indent="    ", subsequent_indent="    ")
-    body = ["__all__ = [", listed + ",", "]", ""]
+    public = sorted(module.__all__, key=by_kind)
+    body = [*listed(public), ""]
     for n in public:
         value = getattr(module, n)
         if isinstance(value, dtype):
@@ -74,6 +73,12 @@ def namespace_stub(name):
             into = name in ("autograd_cy._names", "autograd_cy._layers") and not n.endswith("_")
             body += definition(n, signatures(n, value, into=into), sentence(value))
     return finished(body, name, set(public))
+
+
+def listed(public):
+    """The lines of `__all__`."""
+    names = ", ".join(f'"{n}"' for n in sorted(public, key=by_kind))
+    return ["__all__ = [", textwrap.fill(names, 116, initial_indent="    ", subsequent_indent="    ") + ",", "]"]
 
 
 def tuples_stub(name):
@@ -90,7 +95,12 @@ def natural(name):
     return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name)]
 
 
-SINCE_3_12 = {"__buffer__"}  # members that Python 3.11 doesn't show
+def by_kind(name):
+    """The order of `__all__`: constants, classes, the others."""
+    return 0 if len(name) > 1 and name.isupper() else 1 if name[:1].isupper() else 2, natural(name)
+
+
+UNSEEN = {"__buffer__", "__setattr__"}  # special methods that a class has and may not list: of Python 3.12, of a `__dict__`
 
 
 def class_stub(cls):
@@ -100,7 +110,7 @@ def class_stub(cls):
     members = {n: v for n, v in members.items() if not isinstance(v, MissingMethod) and cls is not TensorBase}
     special = SPECIAL.get(name, {})
     lines = []
-    for n in sorted({*members, *special.keys() & SINCE_3_12}):
+    for n in sorted({*members, *special.keys() & UNSEEN}):
         if n in special:
             lines += ["@staticmethod"] * isinstance(members.get(n), staticmethod)
             lines += definition(n, [special[n]])

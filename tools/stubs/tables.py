@@ -478,7 +478,10 @@ SPECIAL = {
         "__call__": "(self, *gradients: Tensor | None) -> Tensor | tuple[Tensor | None, ...] | None",
         "__getattr__": "(self, name: str) -> Any",
     },
-    "FunctionNode": {"__getattr__": "(self, name: str) -> Any"},
+    "FunctionNode": {
+        "__getattr__": "(self, name: str) -> Any",
+        "__setattr__": "(self, name: str, value: Any) -> None",
+    },
     "Recorder": {
         "__init__": "(self, shapes: bool = False, stack: bool = False, memory: bool = False, capacity: int = 0) -> None",
         "events": "(self) -> list[RawEvent]",
@@ -534,6 +537,7 @@ CORE = {
     "engine.basic_functions": (["Error", "UndefinedGradBackward", "DelayedError", "UndefinedGrad"], {}),
     "writes.inplace": ([], {"count_writes": "None", "set_versions": "None"}),
     "engine.double_vjp": ([], {}),
+    "ops.nn.embedding": ([], {"embedding_renorm_": "Tensor"}),
     "engine.quotients": ([], {}),
     "engine.engine": ([], {"run_backward": "Any", "run_task": "Any"}),
     "engine.function_call": ([], {"apply_function": "Any"}),

@@ -1,5 +1,8 @@
 """Memory formats: which order the dimensions of a tensor have in memory."""
 
+from collections.abc import Callable
+from typing import Any, Self
+
 import numpy as np
 
 
@@ -13,19 +16,19 @@ class memory_format:
 
     __slots__ = ("_axes", "name")
 
-    def __init__(self, name, axes):
+    def __init__(self, name: str, axes: tuple[int, ...] | None) -> None:
         self.name, self._axes = name, axes
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"torch.{self.name}"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _named, (self.name,)
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: Any) -> Self:
         return self
 
-    def order(self, ndim):
+    def order(self, ndim: int) -> tuple[int, ...]:
         """The dimensions from the outermost in memory to the innermost; RuntimeError for a tensor of other dimensions."""
         axes = self._axes or tuple(range(ndim))
         if len(axes) != ndim:
@@ -39,11 +42,11 @@ channels_last = memory_format("channels_last", (0, 2, 3, 1))
 channels_last_3d = memory_format("channels_last_3d", (0, 2, 3, 4, 1))
 
 
-def _named(name):
+def _named(name: str) -> Any:
     return globals()[name]
 
 
-def checked(value, function):
+def checked(value: Any, function: str) -> memory_format | None:
     """The format that an argument asks for: None for that of the tensor."""
     if value is None or value is preserve_format:
         return None
@@ -52,18 +55,18 @@ def checked(value, function):
     return value
 
 
-def made_in(wanted, make, shape, *options):
+def made_in(wanted: memory_format, make: Callable[..., Any], shape: tuple[int, ...], *options: Any) -> Any:
     """make(shape, *options), an array whose dimensions lie in memory as the format says."""
     order = wanted.order(len(shape))
     return make(tuple(shape[axis] for axis in order), *options).transpose(np.argsort(order))
 
 
-def is_dense_in(wanted, array):
+def is_dense_in(wanted: memory_format, array: Any) -> bool:
     """Whether an array's dimensions lie in memory as the format says, without gaps."""
     return len(wanted._axes or array.shape) == array.ndim and array.transpose(wanted.order(array.ndim)).flags.c_contiguous
 
 
-def copied_in(wanted, array):
+def copied_in(wanted: memory_format, array: Any) -> Any:
     """A copy of an array in that format."""
     made = made_in(wanted, np.empty, array.shape, array.dtype)
     made[...] = array

@@ -35,7 +35,7 @@ cdef bint has_another_meaning(object function, list args, tuple names) except -1
 
 
 cdef object as_numbers(object arguments, bint inside=False):
-    """A list, tuple or dict of arguments with Python's numbers for NumPy's scalars, also in lists and tuples; itself if none is."""
+    """A list, tuple or dict with Python's numbers for NumPy's scalars, also in lists and tuples; itself if none."""
     cdef list old = list(arguments.values()) if type(arguments) is dict else list(arguments)
     cdef list new = [as_number(x, inside) for x in old]
     cdef Py_ssize_t i

@@ -18,7 +18,7 @@ on Tensors must not pay for it, so nothing looks at the arguments of a call that
      runs as it is, and so do the facade's methods that have no rule.
   7. Within `calls_handed_to(handler)` each call of an operation is the handler's, who is asked before all others, but not for
      the calls that are made while it answers. In-place operators and assignments to items are not handed over.
-  8. With `creations`, so is each call of a function in Python that makes tensors (the step of runtime/entry.pyx asks for that),
+  8. With `creations`, so is each call of a function in Python that makes tensors (the step of runtime/entry.pyx asks for it),
      and of a method of the facade.
 """
 

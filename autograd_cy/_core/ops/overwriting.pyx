@@ -240,7 +240,7 @@ cdef int write(Tensor target, cnp.ndarray source, Tensor result, str operation) 
 
 
 cdef object misfit(Tensor target, cnp.ndarray source, str operation, object error):
-    """The error for a source that NumPy refuses to write: what its shape must be, in the words of expand() or of a broadcast."""
+    """The error for a source that NumPy refuses to write: what its shape must be, in the words of expand() or a broadcast."""
     if operation == "__setitem__":
         (<object> new_tensor(source)).expand(shape_of(target))
     else:

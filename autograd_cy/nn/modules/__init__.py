@@ -1,7 +1,5 @@
 """The layers, imported when they are asked for, under the file names of torch.nn.modules (facade)."""
 
-from typing import TYPE_CHECKING
-
 from ..._later import names_later as _names_later
 from ..._missing import getattr_of as _getattr_of
 
@@ -62,32 +60,6 @@ _HOMES: dict[str, list[str]] = {
 }  # fmt: skip
 __all__ = sorted(name for names in _HOMES.values() for name in names)
 
-if TYPE_CHECKING:
-    from .activation import *  # noqa: F403
-    from .adaptive import *  # noqa: F403
-    from .batchnorm import *  # noqa: F403
-    from .channelshuffle import *  # noqa: F403
-    from .container import *  # noqa: F403
-    from .conv import *  # noqa: F403
-    from .distance import *  # noqa: F403
-    from .dropout import *  # noqa: F403
-    from .flatten import *  # noqa: F403
-    from .fold import *  # noqa: F403
-    from .instancenorm import *  # noqa: F403
-    from .lazy import *  # noqa: F403
-    from .linear import *  # noqa: F403
-    from .linear_cross_entropy_options import *  # noqa: F403
-    from .loss import *  # noqa: F403
-    from .module import *  # noqa: F403
-    from .normalization import *  # noqa: F403
-    from .padding import *  # noqa: F403
-    from .pixelshuffle import *  # noqa: F403
-    from .pooling import *  # noqa: F403
-    from .rnn import *  # noqa: F403
-    from .sparse import *  # noqa: F403
-    from .transformer import *  # noqa: F403
-    from .upsampling import *  # noqa: F403
-else:  # where any name would be right
-    __getattr__, __dir__ = _names_later(
-        __name__, {home: [home, *names] for home, names in _HOMES.items()}, _getattr_of(__name__, "torch.nn")
-    )
+__getattr__, __dir__ = _names_later(
+    __name__, {home: [home, *names] for home, names in _HOMES.items()}, _getattr_of(__name__, "torch.nn")
+)

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from ..._core.arrays import dtypes
 from ..._core.arrays.formats import memory_format as MemoryFormat
@@ -26,7 +26,7 @@ class WithConversions:
     def parameters(self) -> Any:
         raise NotImplementedError
 
-    def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Any:
+    def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Self:
         """Put fn(tensor) in the place of each parameter's memory, its gradient's, and of each buffer."""
         if recurse:
             for module in self.children():
@@ -45,7 +45,7 @@ class WithConversions:
                 self._buffers[name] = fn(buffer)
         return self
 
-    def apply(self, fn: Callable[[Any], None]) -> Any:
+    def apply(self, fn: Callable[[Any], None]) -> Self:
         """``apply(fn)`` calls fn(module) for each module in this one, then for itself, and returns it.
 
         >>> import autograd_cy as ag
@@ -59,7 +59,7 @@ class WithConversions:
         return self
 
     @public
-    def to(self, *args: Any, **kwargs: Any) -> Any:
+    def to(self, *args: Any, **kwargs: Any) -> Self:
         """``to(dtype)``, ``to(device)``, ``to(tensor)`` or ``to(memory_format=...)`` converts the module in place, and
         returns it.
 
@@ -90,46 +90,46 @@ class WithConversions:
 
         return self._apply(convert)
 
-    def _to_floating(self, name: str) -> Any:
+    def _to_floating(self, name: str) -> Self:
         return self._apply(lambda tensor: getattr(tensor, name)() if tensor.is_floating_point() else tensor)
 
-    def float(self) -> Any:
+    def float(self) -> Self:
         """``float()`` converts the floating point tensors to float32, in place, and returns the module."""
         return self._to_floating("float")
 
-    def double(self) -> Any:
+    def double(self) -> Self:
         """``double()`` converts the floating point tensors to float64, in place, and returns the module."""
         return self._to_floating("double")
 
-    def half(self) -> Any:
+    def half(self) -> Self:
         """``half()`` converts the floating point tensors to float16, in place, and returns the module."""
         return self._to_floating("half")
 
-    def type(self, dst_type: Any) -> Any:
+    def type(self, dst_type: Any) -> Self:
         """``type(dtype)`` converts all tensors, also those of integers, in place, and returns the module."""
         return self._apply(lambda tensor: tensor.type(dst_type))
 
-    def cpu(self) -> Any:
+    def cpu(self) -> Self:
         """``cpu()`` returns the module: there is the CPU alone."""
         return self._apply(lambda tensor: tensor.cpu())
 
     @public
-    def cuda(self, device: Any = None) -> Any:
+    def cuda(self, device: Any = None) -> Self:
         """``cuda()``: AssertionError, for this package is for the CPU only; code asks cuda.is_available() first."""
         raise AssertionError("Torch not compiled with CUDA enabled")
 
-    def to_empty(self, *, device: Any, recurse: bool = True) -> Any:
+    def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
         """``to_empty(device="cpu")`` gives each tensor new memory, whose elements are not set."""
         return self._apply(lambda tensor: empty_like(tensor, device=device), recurse=recurse)
 
     @public
-    def share_memory(self) -> Any:
+    def share_memory(self) -> Self:
         """``share_memory()``: NotImplementedError: tensors lie in the memory of their process."""
         raise NotImplementedError(
             "share_memory(): tensors can't be moved into memory that processes share; send the state_dict() instead"
         )
 
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
         """``requires_grad_(requires_grad=True)`` sets the flag of all parameters, and returns the module.
 
         >>> import autograd_cy as ag

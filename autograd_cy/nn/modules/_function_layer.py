@@ -2,8 +2,9 @@
 
 import inspect
 from collections.abc import Callable
-from typing import Any, ClassVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, dataclass_transform
 
+from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
 from .. import functional as F
 from .module import Module
@@ -29,6 +30,8 @@ class FunctionLayer(Module):
     _not_passed: ClassVar[tuple[str, ...]] = ()
     _shown: ClassVar[tuple[str, ...] | None] = None
     _defaults: ClassVar[dict[str, Any]] = {}
+    if TYPE_CHECKING:
+        forward: Callable[..., Tensor]
 
     def __init_subclass__(cls, function: str | None = "", **keywords: Any) -> None:
         super().__init_subclass__(**keywords)

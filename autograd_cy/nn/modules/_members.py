@@ -38,7 +38,7 @@ class WithMembers:
                     seen.add(member)
                 yield joined(module_name, name), member
 
-    def parameters(self, recurse: bool = True) -> Iterator[Any]:
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """``parameters(recurse=True)``: the parameters, each once; without recurse those of the module alone.
 
         >>> import autograd_cy as ag
@@ -50,7 +50,7 @@ class WithMembers:
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
+    ) -> Iterator[tuple[str, Parameter]]:
         """``named_parameters(prefix="", recurse=True, remove_duplicate=True)``: pairs of a name and a parameter.
 
         >>> import autograd_cy as ag
@@ -59,14 +59,14 @@ class WithMembers:
         """
         yield from self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
 
-    def buffers(self, recurse: bool = True) -> Iterator[Any]:
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """``buffers(recurse=True)``: the buffers, each once; without recurse those of the module alone."""
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
-    ) -> Iterator[tuple[str, Any]]:
+    ) -> Iterator[tuple[str, Tensor]]:
         """``named_buffers(prefix="", recurse=True, remove_duplicate=True)``: pairs of a name and a buffer."""
         yield from self._named_members(lambda module: module._buffers.items(), prefix, recurse, remove_duplicate)
 
@@ -135,7 +135,7 @@ class WithMembers:
         setattr(parent, name, module)
 
     @public
-    def get_parameter(self, target: str) -> Any:
+    def get_parameter(self, target: str) -> Parameter:
         """``get_parameter("block.0.weight")``: the parameter of that name; else AttributeError."""
         path, _, name = target.rpartition(".")
         parameter = _attribute(self.get_submodule(path), name)

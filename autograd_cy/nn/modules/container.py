@@ -3,10 +3,11 @@
 import operator
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import ItemsView, Iterable, Iterator, KeysView, ValuesView
 from itertools import chain
-from typing import Any
+from typing import Any, Self
 
+from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public as _public
 from ._parameter_containers import ParameterDict, ParameterList
 from ._parameter_containers import pairs as _pairs
@@ -65,7 +66,7 @@ class _Numbered(Module):
         del self[key]
         return removed
 
-    def append(self, module: Any) -> Any:
+    def append(self, module: Any) -> Self:
         """``append(module)`` adds a module at the end; returns the container."""
         self.add_module(str(len(self)), module)
         return self
@@ -95,7 +96,7 @@ class Sequential(_Numbered):
         for name, module in named.items() if named is not None else zip(map(str, range(len(args))), args, strict=True):
             self.add_module(name, module)
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Any) -> Tensor:
         for module in self._modules.values():
             input = module(input)
         return input
@@ -112,7 +113,7 @@ class Sequential(_Numbered):
         return Sequential(*self, *other)
 
     @_public
-    def __iadd__(self, other: Any) -> Any:
+    def __iadd__(self, other: Any) -> Self:
         _check_sequential(other)
         return self.extend(list(other))
 
@@ -125,7 +126,7 @@ class Sequential(_Numbered):
         return self * other
 
     @_public
-    def __imul__(self, other: int) -> Any:
+    def __imul__(self, other: int) -> Self:
         self._check_factor(other)
         return self.extend(list(self) * (other - 1))
 
@@ -136,7 +137,7 @@ class Sequential(_Numbered):
             raise ValueError(f"Non-positive multiplication factor {other} for {type(self)}")
 
     @_public
-    def insert(self, index: int, module: Any) -> Any:
+    def insert(self, index: int, module: Any) -> Self:
         """``insert(index, module)`` puts a module before the one at a place; returns the container."""
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
@@ -148,7 +149,7 @@ class Sequential(_Numbered):
         self._modules[str(index)] = module
         return self
 
-    def extend(self, sequential: Iterable[Any]) -> Any:
+    def extend(self, sequential: Iterable[Any]) -> Self:
         """``extend(modules)`` adds modules at the end; returns the container."""
         for module in sequential:
             self.append(module)
@@ -185,7 +186,7 @@ class ModuleList(_Numbered):
     def __add__(self, other: Iterable[Any]) -> "ModuleList":
         return ModuleList(chain(self, other))
 
-    def __iadd__(self, modules: Iterable[Any]) -> Any:
+    def __iadd__(self, modules: Iterable[Any]) -> Self:
         return self.extend(modules)
 
     @_public
@@ -195,7 +196,7 @@ class ModuleList(_Numbered):
         self._modules[str(index)] = module
 
     @_public
-    def extend(self, modules: Iterable[Any]) -> Any:
+    def extend(self, modules: Iterable[Any]) -> Self:
         """``extend(modules)`` adds modules at the end; returns the list."""
         if not isinstance(modules, Iterable):
             raise TypeError(f"ModuleList.extend should be called with an iterable, but got {type(modules).__name__}")
@@ -259,15 +260,15 @@ class ModuleDict(Module):
         """``pop(key)`` removes a module, and returns it; KeyError if there is none."""
         return self._modules.pop(key)
 
-    def keys(self) -> Any:
+    def keys(self) -> KeysView[str]:
         """``keys()``: the names."""
         return self._modules.keys()
 
-    def items(self) -> Any:
+    def items(self) -> ItemsView[str, Module]:
         """``items()``: the pairs of a name and a module."""
         return self._modules.items()
 
-    def values(self) -> Any:
+    def values(self) -> ValuesView[Module]:
         """``values()``: the modules."""
         return self._modules.values()
 

@@ -3,7 +3,7 @@
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ..._core.runtime import module_slots as _slots
 from ..._core.runtime.entry import public as _public
@@ -19,6 +19,9 @@ from ._hooks import (
     register_module_parameter_registration_hook,
 )
 from ._state import _IncompatibleKeys  # noqa: F401  (programs import it from here)
+
+if TYPE_CHECKING:
+    from ._typed_call import CallOfForward
 
 __all__ = [
     "Module", "register_module_backward_hook", "register_module_buffer_registration_hook", "register_module_forward_hook",
@@ -61,7 +64,6 @@ class Module(
     training: bool
     call_super_init = False
     _compiled_call_impl: Callable[..., Any] | None = None
-    forward: Callable[..., Any]
 
     @_public
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -78,18 +80,24 @@ class Module(
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
-    def forward(self, *input: Any) -> Any:  # type: ignore[no-redef]
-        """``forward(...)`` is what a subclass computes; call the module instead, which calls its hooks, too."""
-        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+    if TYPE_CHECKING:  # a subclass takes what it likes
+        forward: Callable[..., Any]
+        __call__ = CallOfForward()
+        _call_impl: Callable[..., Any]
+    else:
+
+        def forward(self, *input: Any) -> Any:
+            """``forward(...)`` is what a subclass computes; call the module instead, which calls its hooks, too."""
+            raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+        __call__ = _call_impl = _slots.call_module
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
         _slots.fill_slots(cls)
 
-    __call__ = _call_impl = _slots.call_module
-
     @_public
-    def train(self, mode: bool = True) -> Any:
+    def train(self, mode: bool = True) -> Self:
         """``train(mode=True)`` sets ``training`` of the module and all in it, which some layers heed; returns the module.
 
         >>> import autograd_cy as ag
@@ -103,7 +111,7 @@ class Module(
             module.train(mode)
         return self
 
-    def eval(self) -> Any:
+    def eval(self) -> Self:
         """``eval()`` is ``train(False)``."""
         return self.train(False)
 

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 from ..._core.graph.tensor import Tensor
 from ..._core.ops.nn.recurrent import gru, lstm, rnn_relu, rnn_tanh
@@ -16,6 +16,7 @@ from .module import Module
 
 __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "RNNCellBase"]
 
+_State = tuple[Tensor, Tensor]  # h and c
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 _OPERATIONS: dict[str, Any] = {"LSTM": lstm, "GRU": gru, "RNN_TANH": rnn_tanh, "RNN_RELU": rnn_relu}
 
@@ -257,6 +258,14 @@ class RNN(RNNBase):
     (torch.Size([5, 3, 20]), torch.Size([2, 3, 20]))
     """
 
+    if TYPE_CHECKING:
+
+        @overload
+        def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
+        @overload
+        def forward(self, input: PackedSequence, hx: Tensor | None = None) -> tuple[PackedSequence, Tensor]: ...
+        def forward(self, input: Any, hx: Any = None) -> Any: ...
+
     @_public
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kwargs = _without_projection(kwargs)
@@ -280,6 +289,14 @@ class LSTM(RNNBase):
     >>> output.shape, c.shape
     (torch.Size([3, 5, 20]), torch.Size([1, 3, 20]))
     """
+
+    if TYPE_CHECKING:
+
+        @overload
+        def forward(self, input: Tensor, hx: _State | None = None) -> tuple[Tensor, _State]: ...
+        @overload
+        def forward(self, input: PackedSequence, hx: _State | None = None) -> tuple[PackedSequence, _State]: ...
+        def forward(self, input: Any, hx: Any = None) -> Any: ...
 
     @_public
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -330,6 +347,14 @@ class GRU(RNNBase):
     >>> output.shape, h.shape
     (torch.Size([5, 3, 40]), torch.Size([2, 3, 20]))
     """
+
+    if TYPE_CHECKING:
+
+        @overload
+        def forward(self, input: Tensor, hx: Tensor | None = None) -> tuple[Tensor, Tensor]: ...
+        @overload
+        def forward(self, input: PackedSequence, hx: Tensor | None = None) -> tuple[PackedSequence, Tensor]: ...
+        def forward(self, input: Any, hx: Any = None) -> Any: ...
 
     @_public
     def __init__(self, *args: Any, **kwargs: Any) -> None:

@@ -1,13 +1,15 @@
 """DataParallel on one CPU (facade)."""
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from ..modules.module import Module
 
 __all__ = ["DataParallel", "data_parallel"]
 
+_Module = TypeVar("_Module", bound=Module)
 
-class DataParallel(Module):
+
+class DataParallel(Module, Generic[_Module]):
     """``DataParallel(module)`` calls the module, which is its `module`: there are no devices to share the batch among.
 
     >>> import autograd_cy as ag
@@ -15,9 +17,9 @@ class DataParallel(Module):
     ['module.weight', 'module.bias']
     """
 
-    def __init__(self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0):
+    def __init__(self, module: _Module, device_ids: Any = None, output_device: Any = None, dim: int = 0):
         super().__init__()
-        self.module = module
+        self.module: _Module = module
         self.device_ids: list[Any] = []
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:

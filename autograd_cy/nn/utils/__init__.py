@@ -1,7 +1,5 @@
 """What is done with modules and their parameters, imported when it is asked for (facade)."""
 
-from typing import TYPE_CHECKING
-
 from ..._later import names_later as _names_later
 from ..._missing import getattr_of as _getattr_of
 from .spectral_norm import remove_spectral_norm, spectral_norm  # not later: their files have the same names
@@ -25,14 +23,6 @@ __all__ += [
     "stateless", "weight_norm",
 ]  # fmt: skip
 
-if TYPE_CHECKING:
-    from . import parametrizations, parametrize, prune, rnn, stateless
-    from .clip_grad import *  # noqa: F403
-    from .convert_parameters import *  # noqa: F403
-    from .fusion import *  # noqa: F403
-    from .init import *  # noqa: F403
-    from .memory_format import *  # noqa: F403
-else:  # where any name would be right
-    __getattr__, __dir__ = _names_later(
-        __name__, {home: [home, *names] for home, names in _HOMES.items()}, _getattr_of(__name__, "torch.nn.utils")
-    )
+__getattr__, __dir__ = _names_later(
+    __name__, {home: [home, *names] for home, names in _HOMES.items()}, _getattr_of(__name__, "torch.nn.utils")
+)

@@ -3,8 +3,8 @@
 import itertools
 import multiprocessing
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
 
 from ..._core.runtime.entry import public as _public
 from ..._generator import Generator
@@ -12,10 +12,12 @@ from ._collate import default_collate, default_convert
 from ._iteration import Iteration as _Iteration
 from ._iteration import SingleProcessIteration as _SingleProcessIteration
 from ._iteration import WorkersIteration as _WorkersIteration
-from .dataset import IterableDataset
+from .dataset import Dataset, IterableDataset
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
 __all__ = ["DataLoader"]
+
+_Sample_co = TypeVar("_Sample_co", covariant=True)
 
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
@@ -27,7 +29,7 @@ class _Endless:
         return itertools.repeat(None)
 
 
-class DataLoader:
+class DataLoader(Generic[_Sample_co]):
     """``DataLoader(dataset, batch_size=1, shuffle=False, num_workers=0, ...)``: batches of a dataset, a pass an iteration.
 
     batch_size None gives single samples. sampler: numbers of samples in the order that is wanted; batch_sampler: lists of
@@ -50,9 +52,9 @@ class DataLoader:
 
     @_public
     def __init__(
-        self, dataset: Any, batch_size: int | None = 1, shuffle: bool | None = None, sampler: Iterable[Any] | None = None,
-        batch_sampler: Iterable[list[Any]] | None = None, num_workers: int = 0, collate_fn: Callable[[Any], Any] | None = None,
-        pin_memory: bool = False, drop_last: bool = False, timeout: float = 0,
+        self, dataset: Dataset[_Sample_co] | Sequence[_Sample_co], batch_size: int | None = 1, shuffle: bool | None = None,
+        sampler: Iterable[Any] | None = None, batch_sampler: Iterable[list[Any]] | None = None, num_workers: int = 0,
+        collate_fn: Callable[[Any], Any] | None = None, pin_memory: bool = False, drop_last: bool = False, timeout: float = 0,
         worker_init_fn: Callable[[int], None] | None = None, multiprocessing_context: Any = None,
         generator: Generator | None = None, *, prefetch_factor: int | None = None, persistent_workers: bool = False,
         pin_memory_device: str = "", in_order: bool = True,

@@ -16,6 +16,7 @@ __all__ = [
     "ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "StackDataset", "Subset", "TensorDataset", "random_split",
 ]  # fmt: skip
 
+_Sample = TypeVar("_Sample")
 _Sample_co = TypeVar("_Sample_co", covariant=True)
 
 
@@ -37,7 +38,7 @@ class Dataset(Generic[_Sample_co]):
     def __getitem__(self, index: Any) -> _Sample_co:
         raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
 
-    def __add__(self, other: "Dataset[Any]") -> "ConcatDataset":
+    def __add__(self, other: "Dataset[_Sample_co]") -> "ConcatDataset[_Sample_co]":
         return ConcatDataset([self, other])
 
 
@@ -57,7 +58,7 @@ class IterableDataset(Dataset[_Sample_co]):
     def __iter__(self) -> Iterator[_Sample_co]:
         raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
 
-    def __add__(self, other: Dataset[Any]) -> "ChainDataset":  # type: ignore[override]
+    def __add__(self, other: Dataset[_Sample_co]) -> "ChainDataset[_Sample_co]":  # type: ignore[override]
         return ChainDataset([self, other])
 
 
@@ -83,7 +84,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         return self.tensors[0].size(0)
 
 
-class StackDataset(Dataset[Any]):
+class StackDataset(Dataset[_Sample_co]):
     """``StackDataset(a, b)`` has tuples of samples of its datasets, ``StackDataset(x=a, y=b)`` dicts of them.
 
     ValueError if they are not of one length, or none is given, or some by name and some not.
@@ -134,7 +135,7 @@ def _samples(dataset: Any, indices: Sequence[int]) -> Sequence[Any]:
     return samples
 
 
-class ConcatDataset(Dataset[Any]):
+class ConcatDataset(Dataset[_Sample_co]):
     """``ConcatDataset([a, b])``: the samples of the first dataset, then those of the next.
 
     ValueError without datasets, or if one of them has no numbers.
@@ -148,7 +149,7 @@ class ConcatDataset(Dataset[Any]):
     cumulative_sizes: list[int]
 
     @_public
-    def __init__(self, datasets: Iterable[Any]):
+    def __init__(self, datasets: Iterable["Dataset[_Sample_co] | Sequence[_Sample_co]"]):
         self.datasets = list(datasets)
         if not self.datasets:
             raise ValueError("datasets should not be an empty iterable: ConcatDataset() got none")
@@ -160,7 +161,7 @@ class ConcatDataset(Dataset[Any]):
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
 
-    def __getitem__(self, index: int) -> Any:
+    def __getitem__(self, index: int) -> _Sample_co:
         if index < 0:
             if -index > len(self):
                 raise ValueError(f"absolute value of index should not exceed dataset length: got {index} of {len(self)}")
@@ -177,7 +178,7 @@ class ConcatDataset(Dataset[Any]):
         return self.cumulative_sizes
 
 
-class ChainDataset(IterableDataset[Any]):
+class ChainDataset(IterableDataset[_Sample_co]):
     """``ChainDataset([a, b])``: all samples of the first IterableDataset, then those of the next. TypeError for others.
 
     >>> import autograd_cy as ag
@@ -189,20 +190,20 @@ class ChainDataset(IterableDataset[Any]):
     """
 
     @_public
-    def __init__(self, datasets: Iterable[Any]):
-        self.datasets = list(datasets)
+    def __init__(self, datasets: Iterable[Dataset[_Sample_co]]):
+        self.datasets: list[Any] = list(datasets)
         for dataset in self.datasets:
             if not isinstance(dataset, IterableDataset):
                 raise TypeError(f"ChainDataset only supports IterableDataset, got {type(dataset).__name__}")
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[_Sample_co]:
         return itertools.chain.from_iterable(self.datasets)
 
     def __len__(self) -> int:
         return sum(map(len, self.datasets))
 
 
-class Subset(Dataset[Any]):
+class Subset(Dataset[_Sample_co]):
     """``Subset(dataset, indices)``: the samples of these numbers.
 
     >>> import autograd_cy as ag
@@ -210,15 +211,16 @@ class Subset(Dataset[Any]):
     ['c', 'a']
     """
 
-    def __init__(self, dataset: Any, indices: Sequence[int]):
-        self.dataset, self.indices = dataset, indices
+    def __init__(self, dataset: "Dataset[_Sample_co] | Sequence[_Sample_co]", indices: Sequence[int]):
+        self.dataset: Any = dataset
+        self.indices = indices
 
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> _Sample_co:
         if isinstance(index, list):
             return self.dataset[[self.indices[i] for i in index]]
         return self.dataset[self.indices[index]]
 
-    def __getitems__(self, indices: Sequence[int]) -> Sequence[Any]:
+    def __getitems__(self, indices: Sequence[int]) -> Sequence[_Sample_co]:
         return _samples(self.dataset, [self.indices[i] for i in indices])
 
     def __len__(self) -> int:
@@ -240,7 +242,9 @@ def _lengths_of_parts(fractions: Sequence[float], total: int) -> list[int]:
 
 
 @_public
-def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = default_generator) -> list[Subset]:
+def random_split(
+    dataset: Dataset[_Sample] | Sequence[_Sample], lengths: Sequence[float], generator: Generator | None = default_generator
+) -> list[Subset[_Sample]]:
     """``random_split(dataset, lengths)`` -> Subsets of a dataset, drawn at random, that have no sample in common.
 
     lengths: numbers of samples, or fractions that sum to 1. ValueError if they are not those of the dataset.
@@ -249,12 +253,13 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | 
     >>> [len(part) for part in ag.utils.data.random_split(range(10), [0.75, 0.25])]
     [8, 2]
     """
+    size = len(dataset)  # type: ignore[arg-type]
     if math.isclose(sum(lengths), 1) and not all(isinstance(n, int) for n in lengths):
-        lengths = _lengths_of_parts(lengths, len(dataset))
-    if sum(lengths) != len(dataset):
+        lengths = _lengths_of_parts(lengths, size)
+    if sum(lengths) != size:
         raise ValueError(
-            f"Sum of input lengths does not equal the length of the input dataset! Expected {len(dataset)}, got {sum(lengths)}"
+            f"Sum of input lengths does not equal the length of the input dataset! Expected {size}, got {sum(lengths)}"
         )
-    order = randperm(len(dataset), generator=generator).tolist()
+    order = randperm(size, generator=generator).tolist()
     ends = itertools.accumulate(map(int, lengths))
     return [Subset(dataset, order[end - int(n) : end]) for n, end in zip(lengths, ends, strict=True)]

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sized
-from typing import Any
+from typing import Any, TypeVar
 
 from ..._generator import Generator
 from ...random import randperm
@@ -10,8 +10,10 @@ from .sampler import Sampler
 
 __all__ = ["DistributedSampler"]
 
+_Number_co = TypeVar("_Number_co", covariant=True)
 
-class DistributedSampler(Sampler[int]):
+
+class DistributedSampler(Sampler[_Number_co]):
     """``DistributedSampler(dataset, num_replicas, rank, shuffle=True, seed=0, drop_last=False)``: the numbers of one process's
     samples; all processes have equally many, by taking the first ones again, or with drop_last by leaving out the last.
 
@@ -44,7 +46,7 @@ class DistributedSampler(Sampler[int]):
         self.num_samples = samples // num_replicas if drop_last else math.ceil(samples / num_replicas)
         self.total_size = self.num_samples * num_replicas
 
-    def __iter__(self) -> Iterator[int]:
+    def __iter__(self) -> Iterator[_Number_co]:
         samples = len(self.dataset)
         indices: list[Any] = list(range(samples))
         if self.shuffle:

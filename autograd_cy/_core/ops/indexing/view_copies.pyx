@@ -26,14 +26,16 @@ cnp.import_array()
 
 
 cdef class ViewCopy(Node):
-    """Its constants: those of the view's node, that node itself (None for a tangent alone), the operation, its arguments."""
+    """Its constants: those of the view's node, that node itself (None where grad mode is off), the operation, its
+    arguments."""
 
     cdef tuple constant_names(self):
         cdef Node own = self.constants[-3]
         return () if own is None else own.constant_names()
 
     cdef object vjp(self, object g, int i):
-        return (<Node> self.constants[-3]).vjp(g, i)
+        cdef Node own = self.constants[-3]
+        return g if own is None else own.vjp(g, i)      # hooks alone ask without it: whether the gradient is 0 everywhere
 
     cdef object jvp(self, tuple tangents):
         function, arguments = self.constants[-2:]

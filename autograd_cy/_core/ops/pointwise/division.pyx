@@ -87,7 +87,7 @@ def div(input, other, *, rounding_mode=None):
     tensor([0.5000, 0.2500])
     """
     if rounding_mode is None:
-        if not isinstance(input, Tensor) and isinstance(other, Tensor) and isinstance(input, (int, float, complex, np.generic)):
+        if isinstance(other, Tensor) and isinstance(input, (int, float, complex, np.generic)):
             return rdiv_of(other, input)
         return called(OP_div, input, other)
     if rounding_mode not in ("floor", "trunc"):
