@@ -9,6 +9,8 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from .._size import Size
+
 __all__ = [
     "LeafSpec", "TreeSpec", "register_dataclass", "register_pytree_node", "tree_all", "tree_any", "tree_flatten",
     "tree_leaves",
@@ -84,6 +86,8 @@ def register_dataclass(cls: type) -> None:
 def _node_of(tree: Any) -> tuple[Any, _Node | None]:
     """The kind of a container and how it is taken apart; None for a leaf."""
     kind = type(tree)
+    if kind is Size:  # as in PyTorch: a tuple
+        kind = tuple
     node = _NODES.get(kind)
     if node is None and isinstance(tree, tuple) and hasattr(kind, "_fields") and hasattr(kind, "_make"):
         return kind, _NAMED_TUPLE
