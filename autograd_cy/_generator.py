@@ -1,10 +1,11 @@
 """Generator: a stream of random numbers and its state (facade).
 
-PyTorch's interface on NumPy's generator: the same names, other numbers. After ``manual_seed(s)`` the stream
-is that of ``numpy.random.default_rng(s)``.
+PyTorch's interface on NumPy's generator: the same names, other numbers. After ``manual_seed(s)`` the 64-bit words of the
+stream are those of ``numpy.random.default_rng(s)``. What is made of them is told by NOTE [Random streams] in ``_core/ops/drawing``.
 """
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ class Generator:
     def __init__(self, device: Any = "cpu"):
         self.device = on_cpu(device)
         self._numpy: np.random.Generator | None = None
+        self._next_word: Callable[[], int] | None = None  # of the stream, for the core
         self.manual_seed(67280421310721)
 
     @property
@@ -48,6 +50,7 @@ class Generator:
         # Made when first used: numpy.random is not imported with numpy, and takes 12 ms.
         if self._numpy is None:
             self._numpy = np.random.Generator(np.random.PCG64(self._seed))
+            self._next_word = self._numpy.bit_generator.random_raw
         return self._numpy
 
     def manual_seed(self, seed: int) -> "Generator":
@@ -58,7 +61,7 @@ class Generator:
             raise ValueError(f"Overflow when unpacking long long: seed {seed} does not fit into 64 bits")
         _take_turn()
         self._seed = int(seed) % _WORD
-        self._numpy = None
+        self._numpy = self._next_word = None
         return self
 
     def seed(self) -> int:

@@ -1,5 +1,6 @@
 """The methods of Tensor that fill it with random numbers (facade). What they write over gets zeros as gradient."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -8,11 +9,11 @@ import numpy as np
 from ._arguments import integer
 from ._core.batching.levels import open_levels
 from ._core.graph.tensor import Tensor, array_of
-from ._core.ops.drawing import drawn_into
+from ._core.ops.drawing import drawn_array, drawn_into, fill_with
 from ._core.ops.overrides import extend_overridable
 from ._core.runtime.entry import public
 from ._generator import Generator
-from ._streams import can_hold, drawn, normal_numbers, source_of, type_word, uniform_numbers
+from ._streams import can_hold, drawn, integers, source_of, type_word
 
 
 @public
@@ -36,21 +37,13 @@ def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Ge
     if not from_ <= to:
         raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
 
+    if not open_levels():
+        return fill_with("uniform", self, from_, to, generator, "UniformBackward0")
+
     def draw(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
-        numbers = uniform_numbers(shape, function, generator, dtype)
-        if (from_, to) == (0.0, 1.0):
-            return numbers
-        if dtype.kind == "c":
-            return np.asarray(numbers * (to - from_) + from_ * (1 + 1j), dtype)
-        return _below(np.asarray(numbers * (to - from_) + from_, dtype), to)
+        return drawn_array("uniform", shape, dtype, generator, function, from_, to)
 
     return _write(self, draw, "UniformBackward0", "uniform_", generator)
-
-
-def _below(numbers: np.ndarray, to: float) -> np.ndarray:
-    """The numbers, of which none may have been rounded up to the end that doesn't belong to the range."""
-    end = numbers.dtype.type(to)
-    return np.where(numbers == end, np.nextafter(end, -numbers.dtype.type(np.inf)), numbers)
 
 
 @public
@@ -60,9 +53,11 @@ def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Gen
     if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
 
+    if not open_levels():
+        return fill_with("normal", self, mean, std, generator, "NormalBackward0")
+
     def draw(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
-        numbers = normal_numbers(shape, function, generator, dtype)
-        return numbers if (mean, std) == (0.0, 1.0) else np.asarray(numbers * std + mean, dtype)
+        return drawn_array("normal", shape, dtype, generator, function, mean, std)
 
     return _write(self, draw, "NormalBackward0", "normal_", generator)
 
@@ -141,7 +136,7 @@ def random_(self: Tensor, from_: int | None = None, to: int | None = None, *, ge
     for name, value in (("from", low), ("to - 1", high - 1)):
         if not can_hold(dtype, value):
             raise RuntimeError(f"{name} is out of bounds for {self.dtype}")
-    return _fill(self, lambda source, shape: source.integers(low, high, shape), node, "random_", generator)
+    return _write(self, functools.partial(integers, low, high), node, "random_", generator)
 
 
 def _most(dtype: np.dtype) -> int:

@@ -1,5 +1,6 @@
 """The default stream of random numbers, and what is drawn from a stream (facade)."""
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,7 @@ from ._arguments import wrap
 from ._core.batching.batched import one_sample
 from ._core.batching.levels import open_levels
 from ._core.graph.tensor import Tensor
-from ._core.ops.drawing import drawing_levels, set_generator
+from ._core.ops.drawing import drawing_levels, drawn_array, drawn_integers, set_generator
 from ._generator import Generator
 
 default_generator = Generator()
@@ -52,36 +53,36 @@ def source_of(function: str, generator: Any) -> "np.random.Generator":
 
 
 def uniform_numbers(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
-    source = source_of(function, generator)
-    if dtype.kind == "c":
-        parts = uniform_numbers((*shape, 2), function, generator, np.finfo(dtype).dtype)
-        return parts.view(dtype).reshape(shape)
-    if dtype.kind != "f":
-        raise NotImplementedError(f"{function} is not implemented for {dtype}")
-    if dtype == np.float16:  # a float32 just below 1 would be rounded to 1
-        return np.asarray(source.integers(0, 2048, shape) / 2048).astype(dtype)
-    return np.asarray(source.random(shape, dtype))
+    return drawn_array("uniform", shape, dtype, generator, function)
 
 
 def normal_numbers(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
-    source = source_of(function, generator)
-    if dtype.kind == "c":
-        parts = normal_numbers((*shape, 2), function, generator, np.finfo(dtype).dtype)
-        return (parts * parts.dtype.type(0.5**0.5)).view(dtype).reshape(shape)
-    if dtype.kind != "f":
-        raise NotImplementedError(f"{function} is not implemented for {dtype}")
-    if dtype == np.float16:
-        return normal_numbers(shape, function, generator, np.dtype(np.float32)).astype(dtype)
-    return np.asarray(source.standard_normal(shape, dtype))
+    return drawn_array("normal", shape, dtype, generator, function)
+
+
+def integers(
+    low: int, high: int, shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype
+) -> np.ndarray:
+    """Integers from low to high - 1."""
+    if high - low < 1 << 32 and low >= -1 << 63 and high <= 1 << 63:
+        return drawn_integers(low, high - low, shape, dtype, generator, function)
+    return np.asarray(source_of(function, generator).integers(low, high, shape)).astype(dtype)
 
 
 def can_hold(dtype: np.dtype, value: int) -> bool:
     """Whether ``dtype`` has this integer, and all between it and zero."""
+    low, high = _limits(dtype)
+    return low <= value <= high
+
+
+@functools.cache
+def _limits(dtype: np.dtype) -> tuple[int, int]:
     if dtype.kind == "f":
-        return abs(value) <= 2 ** (np.finfo(dtype).nmant + 1)
+        limit = 2 ** (int(np.finfo(dtype).nmant) + 1)
+        return -limit, limit
     if dtype.kind == "b":
-        return value in (0, 1)
-    return dtype.kind in "iu" and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
+        return 0, 1
+    return (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) if dtype.kind in "iu" else (1, 0)
 
 
 def type_word(tensor: Tensor) -> str:

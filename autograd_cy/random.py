@@ -4,10 +4,9 @@ The keywords ``dtype``, ``device`` and ``requires_grad`` are explained in ``_arg
 """
 
 import contextlib as _contextlib
+import functools as _functools
 from collections.abc import Iterable, Iterator
 from typing import Any
-
-import numpy as np
 
 from ._arguments import array_argument as _array_argument
 from ._arguments import dtype_of_number as _dtype_of_number
@@ -25,9 +24,9 @@ from ._size import on_cpu as _on_cpu
 from ._streams import can_hold as _can_hold
 from ._streams import default_generator
 from ._streams import drawn as _drawn
+from ._streams import integers as _integers
 from ._streams import normal_numbers as _normal_numbers
 from ._streams import permutations as _permutations
-from ._streams import source_of as _source_of
 from ._streams import uniform_numbers as _uniform_numbers
 
 __all__ = [
@@ -254,10 +253,7 @@ def randint(
         if not _can_hold(dtype, value):
             raise RuntimeError(f"randint: {name} is out of bounds for {dtype}: {value}")
 
-    def draw(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
-        return np.asarray(_source_of(function, generator).integers(low, high, shape)).astype(dtype)
-
-    return _drawn(draw, shape, "randint", generator, dtype, requires_grad, out)
+    return _drawn(_functools.partial(_integers, low, high), shape, "randint", generator, dtype, requires_grad, out)
 
 
 @_public

@@ -76,12 +76,14 @@ def test_numpys_generators_are_imported_when_needed():
 
 
 def test_the_stream_is_numpys():
+    """A tensor of normal or uniform numbers, or of integers of a short range, takes one word of it."""
     torch.manual_seed(3)
     reference = np.random.default_rng(3)
-    assert (torch.rand(4).numpy() == reference.random(4, np.float32)).all()
-    assert (torch.randn(4, dtype=torch.float64).numpy() == reference.standard_normal(4)).all()
-    assert (torch.randint(9, (4,)).numpy() == reference.integers(0, 9, 4)).all()
+    for draw in (torch.rand, torch.randn, lambda n: torch.randint(9, (n,))):
+        draw(4)
+        reference.bit_generator.random_raw()
     assert (torch.randperm(4).numpy() == reference.permutation(4)).all()
+    assert (torch.randint(2**40, (4,)).numpy() == reference.integers(0, 2**40, 4)).all()
 
 
 def test_randint_beyond_what_a_float_counts_exactly():

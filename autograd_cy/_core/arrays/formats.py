@@ -57,6 +57,8 @@ def checked(value: Any, function: str) -> memory_format | None:
 
 def made_in(wanted: memory_format, make: Callable[..., Any], shape: tuple[int, ...], *options: Any) -> Any:
     """make(shape, *options), an array whose dimensions lie in memory as the format says."""
+    if wanted is contiguous_format:
+        return make(shape, *options)
     order = wanted.order(len(shape))
     return make(tuple(shape[axis] for axis in order), *options).transpose(np.argsort(order))
 

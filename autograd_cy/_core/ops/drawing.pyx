@@ -1,6 +1,12 @@
 """How random numbers enter the graph: what they were drawn with, and what they are written over, get zeros.
 
-What the core draws itself it draws with a key from the default generator, which is the facade's (`set_generator`).
+NOTE [Random streams]
+  1. A generator is NumPy's PCG64, from which NumPy draws what is neither uniform, nor normal, nor an integer of a short range.
+  2. Those are drawn with a key: each tensor takes the next 64 bits of the generator, and each of its elements follows from
+     that key and from the element's place in C order (kernels/random_loops.pyx). So does what dropout() leaves.
+  3. So numbers are the same for any number of threads, on any machine, for any strides; one tensor of n elements moves the
+     generator on by one word, and the first elements of a longer one are the same.
+  4. The generator is the facade's (`set_generator`); it is asked for in the order of the nodes (`take_turn`).
 """
 
 import numpy as np
@@ -8,11 +14,17 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.batching.levels cimport open_levels
+from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport any_wanted, new_node, record_all, shape_of
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.random_loops cimport NORMAL, UNIFORM, Kind, can_fill, fill, fill_integers
 from autograd_cy._core.ops.overwriting cimport Overwriting, overwrite
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.reentry cimport take_turn
+from autograd_cy._core.runtime.state cimport OP_HOOKS, thread_state
+from autograd_cy._core.writes.change cimport Change, change_of, commit
+from autograd_cy._core.writes.inplace cimport is_recorded_write
 
 cnp.import_array()
 
@@ -146,7 +158,55 @@ def set_generator(generator):
 
 cdef object new_key():
     """64 random bits."""
-    return default_generator.numpy.bit_generator.random_raw()
+    return key_of(None, "")
+
+
+cdef object key_of(object generator, str function):
+    """The next 64 bits of a generator, of the default one if it is None; TypeError for what is none."""
+    cdef object given = default_generator if generator is None else generator
+    if type(given) is not type(default_generator) and not isinstance(given, type(default_generator)):
+        raise TypeError(f"{function}(): argument 'generator' must be Generator, not {type(given).__name__}")
+    take_turn()
+    next_word = given._next_word
+    return given.numpy.bit_generator.random_raw() if next_word is None else next_word()
+
+
+cdef Kind kind_of(str name):
+    return NORMAL if name == "normal" else UNIFORM
+
+
+def drawn_array(str kind, tuple shape, cnp.dtype dtype, generator, str function, double a=0.0, double b=1.0):
+    """drawn_array(kind, shape, dtype, generator, function) -> array: "uniform" numbers from [a, b), or "normal" ones.
+
+    Those have mean a and deviation b.
+    """
+    cdef cnp.ndarray out = np.empty(shape, dtype)
+    if dtype.kind not in "fc":
+        raise NotImplementedError(f"{function} is not implemented for {dtype}")
+    fill(out, kind_of(kind), key_of(generator, function), a, b)
+    return out
+
+
+def drawn_integers(long long least, unsigned int n, tuple shape, cnp.dtype dtype, generator, str function):
+    """drawn_integers(least, n, shape, dtype, generator, function) -> array: of n integers, the first of which is `least`."""
+    cdef cnp.ndarray out = np.empty(shape, dtype)
+    fill_integers(out, key_of(generator, function), least, n)
+    return out
+
+
+def fill_with(str kind, Tensor self, double a, double b, generator, str name):
+    """fill_with(kind, self, a, b, generator, name) -> Tensor: what `drawn_array` draws written into the tensor."""
+    cdef str operation = kind + "_"
+    cdef Change change
+    if thread_state().mode & OP_HOOKS or not can_fill(self.array) or is_recorded_write(self, None, operation):
+        numbers = drawn_array(kind, shape_of(self), self.array.dtype, generator, operation, a, b)
+        return overwrite(self, numbers, NODES[name], operation)
+    key = key_of(generator, operation)
+    prepare_write(self.array, operation)
+    change = change_of(self, None, operation)
+    fill(self.array, kind_of(kind), key, a, b)
+    commit(change)
+    return self
 
 
 def drawing_levels():
