@@ -1,7 +1,8 @@
 """Generator: a stream of random numbers and its state (facade).
 
 PyTorch's interface on NumPy's generator: the same names, other numbers. After ``manual_seed(s)`` the 64-bit words of the
-stream are those of ``numpy.random.default_rng(s)``. What is made of them is told by NOTE [Random streams] in ``_core/ops/drawing``.
+stream are those of ``numpy.random.default_rng(s)``. What is made of them is told by NOTE [Random streams] in
+``_core/ops/drawing``.
 """
 
 import os

@@ -35,8 +35,13 @@ COMMON = (
     Difference("tensors without memory come next", error=r"device 'meta'"),
     Difference("several processes come later", error=r"TCPStore"),
     Difference("no TorchScript", error=r"no TorchScript"),
-    Difference("NumPy's functions return tensors here (docs/differences.md)", test=r"test_convolve\[", error=r"To copy construct"),
-    Difference("other random numbers (docs/differences.md)", test=r"tests/module/test_(binary|gaussian)|_shap\.py|test_lime|_gof\["),
+    Difference(
+        "NumPy's functions return tensors here (docs/differences.md)", test=r"test_convolve\[", error=r"To copy construct"
+    ),
+    Difference(
+        "other random numbers (docs/differences.md)",
+        test=r"tests/module/test_(binary|gaussian)|_shap\.py|test_lime|_gof\[",
+    ),
     Difference("sparse tensors come next", error=r"[Ss]parse|to_dense|_indices|_values"),
     Difference("bfloat16 comes next", error=r"bfloat16|BFloat16"),
     Difference("storages come next", error=r"[Ss]torage|data_ptr"),

@@ -52,6 +52,11 @@ PARAMETERS = {
     "result_type.a_rank": "int", "result_type.b_rank": "int",
     "drawn_into.numbers": "_Array", "drawn_with.numbers": "Tensor", "drawn_with.tensors": "tuple[Tensor, ...]",
     "operation": "str", "into.out": "Tensor", "result": "Tensor",
+    "drawn_array.a": "float", "drawn_array.b": "float", "drawn_array.function": "str",
+    "drawn_array.generator": "Generator | None", "drawn_array.shape": "tuple[int, ...]",
+    "drawn_integers.function": "str", "drawn_integers.generator": "Generator | None", "drawn_integers.least": "int",
+    "drawn_integers.n": "int", "drawn_integers.shape": "tuple[int, ...]",
+    "fill_with.a": "float", "fill_with.b": "float", "fill_with.generator": "Generator | None",
     "allocation_ns.element_type": "dtype", "allocation_ns.shape": "tuple[int, ...]", "repeats": "int",
     "type_choice_ns.first": "dtype", "type_choice_ns.second": "dtype",
     "begin_region.name": "str", "begin_region.args": "str", "end_region.token": "Any",
@@ -595,7 +600,11 @@ CORE = {
     ),
     "graph.op_hooks": ([], {"op_hooks": "list[Callable[..., Any]]", "register_op_hook": "RemovableHandle"}),
     "ops.drawing": (
-        [], {"drawn_into": "Tensor", "drawn_with": "Tensor", "drawing_levels": "list[Any]", "set_generator": "None"}
+        [],
+        {
+            "drawn_array": "_Array", "drawn_integers": "_Array", "drawn_into": "Tensor", "drawn_with": "Tensor",
+            "drawing_levels": "list[Any]", "fill_with": "Tensor", "set_generator": "None",
+        },
     ),
     "ops.out_argument": ([], {"into": "Tensor"}),
     "ops.overrides": (

@@ -1,7 +1,8 @@
 """Arrays filled with random numbers, each of which follows from a key and the number's place (knows no Tensor).
 
-The same for any number of threads, and on any machine. A counter makes 128 bits (random_bits.h): four numbers of 32 bits or two
-of 64. It is the element's number, but in tiles of TILE counters: a tile holds the first number of each, then the second of each.
+The same for any number of threads, and on any machine. A counter makes 128 bits (random_bits.h): four numbers of 32 bits or
+two of 64. It is the element's number, but in tiles of TILE counters: a tile holds the first number of each, then the second
+of each.
 """
 
 import numpy as np
