@@ -236,3 +236,15 @@ def test_random_calls_match_pytorch(torch):
             np.testing.assert_allclose(
                 ours.detach().numpy(), theirs.detach().numpy(), rtol=1e-9, atol=near, err_msg=f"{name} {sizes} {settings}"
             )
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("name", ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"])
+def test_gradients_are_contiguous(name, groups, create_graph):
+    """So that `view(-1)` works, as libraries take it for granted."""
+    layer = getattr(ag.nn, name)(4, 2, 2, groups=groups)
+    x = ag.rand(2, 4, *[5] * int(name[-2]), requires_grad=True)
+    tensors = [x, layer.weight, layer.bias]
+    for g in ag.autograd.grad((layer(x) ** 2).sum(), tensors, create_graph=create_graph):
+        assert g.is_contiguous() and g.view(-1).ndim == 1

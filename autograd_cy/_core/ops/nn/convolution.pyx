@@ -130,7 +130,7 @@ cpdef object weight_gradient(object x, object g, tuple kernel, tuple stride, tup
     batch, channels = x.shape[0], x.shape[1] // groups
     x = x.reshape(batch, groups, channels, *x.shape[2:]).transpose(0, 2).reshape(channels, groups * batch, *x.shape[2:])
     y = convolution(x, g.transpose(0, 1), None, dilation, padding, stride, False, (0,) * n, groups)
-    return first_of(y, kernel).transpose(0, 1)
+    return first_of(y, kernel).transpose(0, 1).contiguous()
 
 
 cdef object first_of(object y, tuple sizes):
