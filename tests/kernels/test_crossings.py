@@ -54,6 +54,7 @@ BLOCKS = {
     "convolutions.PLACES": 256,
     "convolutions.SMALL_TOTALS": 1 << 17,  # crossed in test_convolution.py
     "broadcast_sums.ROWS": 64,
+    "random_loops.TILE": 32,  # crossed in test_random_loops.py
     "cofactors.SMALL": 16,  # crossed in test_determinants.py
     "channel_norm_loops.COLUMNS": 256,
     "channel_norm_loops.ROWS": 64,
@@ -124,6 +125,7 @@ NO_SIZES = {
     "op_hooks": "DEBUG_LEVEL",
     "operands": "CACHED_NUMBERS",
     "orders": "MAX_DIMS",
+    "random_loops": "WEIGHT",
     "overrides": "SUBCLASSES WATCHED",
     "padding": "LONG",
     "panels": "ALIASED BY_ROWS HELD LINE MOST",  # crossed in test_panels.py
