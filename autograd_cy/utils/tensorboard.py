@@ -40,7 +40,7 @@ class SummaryWriter:
         filename_suffix: str = "",
     ):
         try:
-            import tensorboardX  # type: ignore[import-not-found, unused-ignore]
+            import tensorboardX  # type: ignore[import-not-found, import-untyped, unused-ignore]
         except ImportError:
             raise ImportError(
                 "SummaryWriter writes by tensorboardX, which is not installed: pip install autograd_cy[tensorboard]"
