@@ -13,6 +13,19 @@ def nested():
     return items
 
 
+def test_a_list_that_contains_itself_beside_out_is_refused():
+    """It overflowed the stack."""
+    with pytest.raises(ValueError, match="contain themselves"):
+        torch.mul(torch.ones(2), nested(), out=torch.ones(2))
+
+
+@pytest.mark.parametrize("factor", [1, torch.ones(2, 2)])
+def test_a_number_in_an_older_place_beside_its_keyword_is_refused(factor):
+    """It was called again and again."""
+    with pytest.raises(TypeError):
+        torch.ones(2).add_(2, torch.ones(2), alpha=factor)
+
+
 @pytest.mark.filterwarnings("ignore:Using a non-tuple sequence")
 @pytest.mark.parametrize("use", [
     lambda x: x[nested()], lambda x: x.__setitem__(nested(), 1), lambda x: x.__setitem__(0, nested()),

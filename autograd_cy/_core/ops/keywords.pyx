@@ -29,8 +29,10 @@ cdef bint has_another_meaning(object function, list args, tuple names) except -1
             return True
         if name == "inplace" and function.__name__ in INPLACE:
             return True
-    if len(args) > function.__code__.co_argcount and in_order(function, args) is not None:
-        return True
+    if len(args) > function.__code__.co_argcount:
+        older = in_order(function, args)
+        if older is not None and not older[1].keys() & set(names):
+            return True
     return ends_in_inplace(function, args) or (len(names) > 0 and bool(lacking_names(function.__name__, names)))
 
 

@@ -4,6 +4,7 @@ Operations don't have the parameter; the step of NOTE [Overrides] comes here whe
 """
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
+from autograd_cy._core.arrays.conversions cimport check_depth
 from autograd_cy._core.arrays.dtypes cimport check_cast, code_of
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport note_output_sizes
@@ -88,12 +89,13 @@ cdef bint is_wanted(Tensor x) except -1:
     return wants_grad(x)
 
 
-cdef bint any_of(bint (*question)(Tensor) except -1, object values) except -1:
+cdef bint any_of(bint (*question)(Tensor) except -1, object values, int depth=0) except -1:
     """Whether that is true of any of the tensors, also in tuples and lists."""
+    check_depth(depth)
     for value in values:
         if isinstance(value, Tensor):
             if question(<Tensor> value):
                 return True
-        elif isinstance(value, (tuple, list)) and any_of(question, value):
+        elif isinstance(value, (tuple, list)) and any_of(question, value, depth + 1):
             return True
     return False
