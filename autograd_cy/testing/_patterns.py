@@ -22,6 +22,12 @@ def guess(got: Array, right: Array, known: Array, broadcast: bool) -> tuple[str,
     """
     if not np.any(got[known]):
         return "detached", "it is zero"
+    nans = known & np.isnan(got) & np.isfinite(right)
+    if nans[0].any():
+        return "nan", (
+            f"{int(nans[0].sum())} of {int(known[0].sum())} entries are NaN, at {_places(nans[0])}. If where() hides a branch "
+            "that is not finite there, 0 * inf is NaN in its gradient; within autograd.safe_where() it is 0"
+        )
     narrow = _narrower(got[known], right[known])
     if narrow is not None:
         return "dtype", f"its values are those of {narrow}"

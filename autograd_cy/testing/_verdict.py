@@ -10,6 +10,7 @@ CULPRITS = {
     "transposed": "the gradient is transposed",
     "shifted index": "the gradient's entries are those of their neighbours",
     "broadcast not summed": "the gradient is not summed over what the input was broadcast to",
+    "nan": "the gradient is NaN where the function has a slope",
     "dropped term": "a term of the gradient is missing or wrong",
     "detached": "the input does not get a gradient: a part of the function is detached, or its backward gives None",
     "one entry": "few of the entries are wrong",

@@ -228,6 +228,18 @@ def test_the_culprit_is_named(culprit):
     assert f"'{culprit}'" in str(caught.value) and "Written.apply" in str(caught.value)
 
 
+def test_a_nan_is_named_and_safe_where_mends_it():
+    def f(x):
+        return ag.where(x > 1, (x - 1).sqrt() * x, x * 2)
+
+    x = ag.tensor([-2.0, 0.5, 3.0], dtype=ag.float64, requires_grad=True)
+    with pytest.raises(ag.testing.GradientError, match=r"2 of 3 entries are NaN.*safe_where\(\)") as caught:
+        ag.testing.check_gradients(f, x)
+    assert caught.value.verdict.culprit == "nan"
+    with ag.autograd.safe_where():
+        assert ag.testing.check_gradients(f, x).outcome == "right"
+
+
 def test_a_broadcast_that_is_not_summed():
     class Add(ag.autograd.Function):
         @staticmethod

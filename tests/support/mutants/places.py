@@ -43,7 +43,7 @@ TIES.rule(R.MAXIMUM, "to neither", lambda xp, g, x, y: (g * at(0.0, 1.0, 0.0)(xp
 SEARCHED = {"anywhere": False}
 EIGHT = ((-8.0, 8.0),)
 
-LARGE = Kind("large values", "one entry", "factor", "dropped term", "raises")
+LARGE = Kind("large values", "nan", "one entry", "factor", "dropped term", "raises")
 
 
 def exp_softplus(xp, x):
