@@ -13,6 +13,9 @@ from typing import Any
 
 from ._core.graph.tensor import Tensor
 from ._core.ops.operations import OPS
+from ._core.ops.overrides import handle_torch_function as _handle_torch_function
+from ._core.runtime.events import begin_region as _begin_region
+from ._core.runtime.events import end_region as _end_region
 
 PACKAGE = __name__.partition(".")[0]
 _SCALED = ("add", "sub", "mul", "div", "multiply", "subtract", "true_divide", "divide")  # of numbers, too, the one for tensors
@@ -33,7 +36,26 @@ _COMPOSED: dict[str, Callable[..., Any]] = {
         (slice(None),) * (dim % self.ndim) + (slice(start, end, step),)
     ],
 }  # fmt: skip
-_custom: dict[str, Any] = {}  # what `library` was given, by "namespace::name"
+
+
+def _record_function_enter(name: str, args: str | None = None) -> Any:
+    """A region of that name begins in profiles; returns the handle that ends it."""
+    return _begin_region(name, args)
+
+
+def _record_function_exit(handle: Any) -> None:
+    """The region ends."""
+    if hasattr(type(handle), "__torch_function__"):  # a Proxy of torch.fx
+        return _handle_torch_function(ops.profiler._record_function_exit, (handle,), handle)
+    _end_region(handle)
+
+
+# What `library` was given, by "namespace::name", beside the operations of record_function.
+_custom: dict[str, Any] = {
+    "profiler::_record_function_enter": _record_function_enter,
+    "profiler::_record_function_enter_new": _record_function_enter,
+    "profiler::_record_function_exit": _record_function_exit,
+}
 
 
 class OpOverload:
@@ -63,6 +85,10 @@ class OpOverload:
         return self._overloadpacket.op
 
     op = _op
+
+    @property
+    def _has_side_effects(self) -> bool:
+        return self._overloadpacket._has_side_effects
 
     @property
     def _schema(self) -> str:
@@ -107,6 +133,11 @@ class OpOverloadPacket:
         self._overload_names = overloads
         self._made: dict[str, OpOverload] = {}
         self.__module__, self.__qualname__ = f"torch._ops.{namespace}", name
+
+    @property
+    def _has_side_effects(self) -> bool:
+        """Whether a call does more than compute its result."""
+        return self._namespace == "profiler" or bool(getattr(self.op, "_mutates", ()))
 
     def overloads(self) -> list[str]:
         """``overloads()``: the names of the overloads."""

@@ -6,7 +6,9 @@ from typing import Any
 from ._code import PythonCode
 from ._code import Writer as _Writer
 from ._names import Namespace as _Namespace
+from .node import Argument as Argument
 from .node import Node, map_arg
+from .node import Target as Target
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 

@@ -7,7 +7,9 @@ from ..nn.modules.module import Module
 from ._symbolic_trace import Tracer
 from .graph import Graph
 from .graph_module import GraphModule
+from .node import Argument as Argument
 from .node import Node, map_aggregate, map_arg
+from .node import Target as Target
 from .proxy import Proxy
 
 __all__ = ["Interpreter", "Transformer"]

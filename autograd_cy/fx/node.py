@@ -1,16 +1,33 @@
 """A node of a graph: one call, and which nodes it takes and serves (facade)."""
 
 import operator
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Optional, TypeAlias, Union, get_args
 
+from .._core.arrays.dtypes import dtype as _dtype
+from .._core.arrays.formats import memory_format as _memory_format
+from .._core.graph.tensor import Tensor as _Tensor
+from .._layout import layout as _layout
+from .._size import device as _device
 from ._names import qualified_name as _qualified_name
 from .immutable_collections import immutable_dict, immutable_list
 
-__all__ = ["Node", "has_side_effect", "map_aggregate", "map_arg"]
+__all__ = ["Node", "base_types", "has_side_effect", "map_aggregate", "map_arg"]
 
 _OPS = ("placeholder", "call_method", "call_module", "call_function", "get_attr", "output", "root")
 _side_effects: set[Any] = set()
+
+# For annotations: what a node calls, and what it is given. PyTorch's, which code compares with.
+Target: TypeAlias = Union[Callable[..., Any], str]  # noqa: UP007
+BaseArgumentTypes: TypeAlias = Union[  # noqa: UP007
+    str, int, float, bool, complex, _dtype, _Tensor, _device, _memory_format, _layout
+]
+Argument: TypeAlias = Optional[  # noqa: UP045
+    Union[  # noqa: UP007
+        tuple["Argument", ...], Sequence["Argument"], Mapping[str, "Argument"], slice, range, "Node", BaseArgumentTypes
+    ]
+]
+base_types = get_args(BaseArgumentTypes)
 
 
 def has_side_effect(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -197,7 +214,8 @@ class Node:
         if self.op == "call_function":
             name = getattr(self.target, "__name__", "")
             writes = name.endswith("_") and not name.endswith("__")
-            return self.target in _side_effects or writes or "out" in self._kwargs
+            known = self.target in _side_effects or getattr(self.target, "_has_side_effects", False)
+            return known or writes or "out" in self._kwargs
         if self.op == "call_method":
             return bool(self.target.endswith("_") and not self.target.endswith("__"))
         if self.op == "call_module" and self.graph.owning_module is not None:

@@ -9,7 +9,9 @@ from typing import Any
 from .._core.graph.tensor import Tensor
 from ._names import default_arguments as _default_arguments
 from .graph import Graph
+from .node import Argument as Argument
 from .node import Node, map_aggregate
+from .node import Target as Target
 
 __all__ = ["Attribute", "GraphAppendingTracer", "Proxy", "TraceError", "TracerBase"]
 

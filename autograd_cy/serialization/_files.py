@@ -5,6 +5,7 @@ import io
 import os
 import pickle
 import sys
+import warnings
 from collections.abc import Iterator
 from pickle import UnpicklingError
 from typing import IO, Any
@@ -85,7 +86,8 @@ def load(
     being all there is; it may be a dict or a function of locations as in PyTorch. A file may have tensors, Parameters,
     containers, numbers, strings, and instances of classes given to add_safe_globals(). With weights_only=False it may have
     whole modules and anything else that pickle_module (or pickle) makes, which calls what the file names: only for files
-    from who you trust. RuntimeError for a file of another format or a damaged one, pickle.UnpicklingError for one that asks
+    from who you trust. As in PyTorch, TORCH_FORCE_WEIGHTS_ONLY_LOAD=1 in the environment overrules weights_only=False, and
+    TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1 is for scripts that don't say weights_only. RuntimeError for a file of another format or a damaged one, pickle.UnpicklingError for one that asks
     for more, or for what this package has not.
 
     >>> import io
@@ -95,7 +97,7 @@ def load(
     >>> ag.load(file)
     [tensor([0, 1, 2])]
     """
-    trusted = weights_only is not None and not weights_only
+    trusted = _is_trusted(weights_only)
     if not trusted:
         _check_only_weights(pickle_module, pickle_load_args)
     if mmap and not isinstance(f, str | os.PathLike):
@@ -110,6 +112,27 @@ def load(
             found = _harmless(source)
         source.fill()
         return found
+
+
+def _is_trusted(weights_only: bool | None) -> bool:
+    """Whether pickle may do what a file says: by the argument and the environment."""
+    never, always = (
+        os.environ.get(f"TORCH_FORCE_{kind}_LOAD", "").lower() in ("1", "y", "yes", "true")
+        for kind in ("WEIGHTS_ONLY", "NO_WEIGHTS_ONLY")
+    )
+    if never and always:
+        raise RuntimeError(
+            "Only one of `TORCH_FORCE_WEIGHTS_ONLY_LOAD` or `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD` should be set, but both were set."
+        )
+    if always and weights_only is None:
+        warnings.warn(
+            "Environment variable TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD detected, since the`weights_only` argument was not "
+            "explicitly passed to `torch.load`, forcing weights_only=False.",
+            UserWarning,
+            stacklevel=3,
+        )
+        return True
+    return not never and weights_only is not None and not weights_only
 
 
 def _check_only_weights(pickle_module: Any, options: dict[str, Any]) -> None:

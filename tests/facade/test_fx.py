@@ -4,6 +4,7 @@ import copy
 import math
 import operator
 import pickle
+from typing import get_args
 
 import pytest
 
@@ -193,3 +194,58 @@ def test_a_table_of_the_nodes(capsys):
     fx.symbolic_trace(lambda x: torch.exp(x)).graph.print_tabular()
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["opcode", "name", "target", "args", "kwargs"] and lines[2].startswith("placeholder")
+
+
+def test_types_of_targets_and_arguments():
+    """Tracers are annotated with them."""
+    from autograd_cy.fx.node import Argument, BaseArgumentTypes, Target, base_types
+
+    assert set(get_args(BaseArgumentTypes)) == set(base_types) and {str, int, torch.Tensor, torch.dtype} <= set(base_types)
+    assert {type(None), slice, *base_types} <= set(get_args(Argument)) and str in get_args(Target)
+    for module in (fx.graph, fx.proxy, fx.interpreter):
+        assert (module.Argument, module.Target) == (Argument, Target)
+
+
+def test_regions_of_the_profiler_are_recorded_as_nodes():
+    begin, end = torch.ops.profiler._record_function_enter, torch.ops.profiler._record_function_exit
+
+    class Regions(fx.Tracer):
+        def trace(self, root, concrete_args=None):
+            def enter(region):
+                region.handle = self.create_proxy("call_function", begin, (region.name,), {})
+
+            def leave(region, *error):
+                end(region.handle)
+
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(torch.profiler.record_function, "__enter__", enter)
+                patch.setattr(torch.profiler.record_function, "__exit__", leave)
+                return super().trace(root, concrete_args)
+
+    class Step(nn.Module):
+        def forward(self, x):
+            with torch.profiler.record_function("step"):
+                return x.exp()
+
+    graph = Regions().trace(Step())
+    graph.eliminate_dead_code()
+    assert [node.target for node in graph.nodes] == ["x", begin, "exp", end, "output"]
+    with torch.profiler.profile() as prof:
+        assert fx.GraphModule(Step(), graph)(torch.zeros(1)).tolist() == [1.0]
+    step = prof.key_averages()[0]
+    assert (step.key, step.count) == ("step", 1) and {child.name for child in prof.events()[0].cpu_children} == {"aten::exp"}
+
+
+def test_operations_that_write_are_no_dead_code():
+    @torch.library.custom_op("tests_fx::fill_with_one", mutates_args=("x",))
+    def fill_with_one(x: torch.Tensor) -> None:
+        x.fill_(1)
+
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    graph.call_function(torch.ops.tests_fx.fill_with_one.default, (x,))
+    graph.call_function(torch.ops.aten.exp.default, (x,))
+    graph.output(x)
+    graph.eliminate_dead_code()
+    assert [node.name for node in graph.nodes] == ["x", "fill_with_one_default", "output"]
+    assert fx.GraphModule({}, graph)(torch.zeros(2)).tolist() == [1.0, 1.0]

@@ -179,3 +179,38 @@ def test_a_name_that_is_missing_here():
 
     with pytest.raises(pickle.UnpicklingError, match=r"names torch\.nn\.modules\.quantum\.Entangled, which"):
         ag.load(test_serialization.archive_of(text), weights_only=False)
+
+
+@pytest.fixture
+def forced(monkeypatch):
+    """Sets one of the two variables by which PyTorch's users overrule weights_only."""
+    for kind in ("WEIGHTS_ONLY", "NO_WEIGHTS_ONLY"):
+        monkeypatch.delenv(f"TORCH_FORCE_{kind}_LOAD", raising=False)
+    return lambda kind, value: monkeypatch.setenv(f"TORCH_FORCE_{kind}_LOAD", value)
+
+
+def loads(file, **options):
+    file.seek(0)
+    try:
+        return ag.load(file, **options) == [Fraction(1, 2)]
+    except pickle.UnpicklingError:
+        return False
+
+
+@pytest.mark.parametrize("value, holds", [("1", True), ("Yes", True), ("TRUE", True), ("y", True), ("0", False), ("", False)])
+def test_the_environment_may_forbid_trust(forced, value, holds):
+    file = saved([Fraction(1, 2)])
+    forced("WEIGHTS_ONLY", value)
+    assert loads(file, weights_only=False) is not holds
+    assert not loads(file)
+
+
+def test_the_environment_may_trust_where_the_script_does_not_say(forced):
+    file = saved([Fraction(1, 2)])
+    forced("NO_WEIGHTS_ONLY", "1")
+    with pytest.warns(UserWarning, match="forcing weights_only=False"):
+        assert loads(file)
+    assert not loads(file, weights_only=True)
+    forced("WEIGHTS_ONLY", "1")
+    with pytest.raises(RuntimeError, match="Only one of"):
+        loads(file)
