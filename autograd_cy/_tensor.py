@@ -56,10 +56,10 @@ def attribute(function):
 
 
 @method
-def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
-    """backward(gradient=None, retain_graph=None, create_graph=False, inputs=None): see autograd.backward."""
+def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None, *, atomic=False):
+    """backward(gradient=None, retain_graph=None, create_graph=False, inputs=None, *, atomic=False): see autograd.backward."""
     try:
-        autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+        autograd.backward(self, gradient, retain_graph, create_graph, inputs=inputs, atomic=atomic)
     except BaseException as error:
         show_one_frame(error)
         raise

@@ -97,6 +97,8 @@ def backward(
     create_graph: bool = False,
     grad_variables: Any = None,
     inputs: Any = None,
+    *,
+    atomic: bool = False,
 ) -> None:
     """``backward(tensors)`` adds to the `.grad` of each leaf the gradient of the tensors' sum.
 
@@ -104,6 +106,9 @@ def backward(
     retain_graph: keep what the graph saved, for another backward; by default as create_graph.
     create_graph: record the gradients' own computation, for higher derivatives.
     inputs: accumulate into these tensors only, which need not be leaves. A root or input can be a GradientEdge.
+    atomic: change each `.grad` when all gradients are computed, so that an error on the way, also one of a tensor's hook,
+    leaves every `.grad` as it was; post-accumulate hooks run at the very end. What a hook or Function gives to leaves by a
+    backward() of its own, as a checkpoint with use_reentrant=True does, is not held back. PyTorch has no such option.
     RuntimeError for a tensor that requires no grad, a seed of the wrong shape, or another number of seeds than tensors.
 
     >>> import autograd_cy as ag
@@ -115,6 +120,7 @@ def backward(
     try:
         if type(tensors) is not Tensor and has_torch_function((tensors,)):
             options = {"retain_graph": retain_graph, "create_graph": create_graph, "inputs": inputs}
+            options |= {"atomic": True} if atomic else {}
             return handle_torch_function(backward, _items(tensors), tensors, grad_tensors=grad_tensors, **options)
         if grad_variables is not None:
             grad_tensors = _from_old_name(grad_tensors, grad_variables)
@@ -126,7 +132,7 @@ def backward(
         if create_graph:
             _warn_of_cycle()
         keep = create_graph if retain_graph is None else retain_graph
-        _run_task(roots, seeds, keep, create_graph, wanted, True, True)
+        _run_task(roots, seeds, keep, create_graph, wanted, True, True, atomic)
     except BaseException as error:
         _show_one_frame(error)
         raise

@@ -1,6 +1,6 @@
 """Functions that take functions and return their derivatives, and vmap, under the names of torch.func (facade)."""
 
-from ._beyond import ggnvp, per_sample_grads
+from ._beyond import ggnvp, linear_transpose, per_sample_grads
 from ._gradients import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
 from ._implicit import fixed_point
 from ._modules import functional_call, functionalize, stack_module_state
@@ -9,5 +9,5 @@ from ._vmap import vmap
 
 __all__ = [
     "fixed_point", "functional_call", "functionalize", "ggnvp", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp",
-    "linearize", "per_sample_grads", "sparse_hessian", "sparse_jacobian", "stack_module_state", "vjp", "vmap",
+    "linear_transpose", "linearize", "per_sample_grads", "sparse_hessian", "sparse_jacobian", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip

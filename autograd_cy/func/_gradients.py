@@ -91,10 +91,15 @@ class _Inputs:
         )
 
 
-def _check_real(tensors: Sequence[Tensor], caller: str, what: str) -> None:
-    """Jacobians are of real functions: of complex ones there are two, by the number and by its conjugate."""
+def _check_numbers(tensors: Sequence[Tensor], caller: str, what: str, holomorphic: bool) -> None:
+    """Jacobians are of real functions, or of holomorphic ones: of others there are two, by the number and by its conjugate."""
     for i, x in enumerate(tensors):
-        if x.is_complex():
+        if holomorphic and not x.is_complex():
+            raise RuntimeError(
+                f"{caller}: Expected all {what}s to be complex with holomorphic=True but received a tensor of {x.dtype} at "
+                f"flattened input idx: {i}"
+            )
+        if x.is_complex() and not holomorphic:
             raise RuntimeError(
                 f"{caller}: Expected all {what}s to be real but received complex tensor at flattened input idx: {i}"
             )
@@ -359,12 +364,15 @@ def jacrev(
     *,
     has_aux: bool = False,
     chunk_size: int | None = None,
+    holomorphic: bool = False,
     _preallocate_and_copy: bool = False,
 ) -> Callable[..., Any]:
     """``jacrev(func)(*args)`` is the Jacobian of func by an argument, in reverse mode: one product for each output element.
 
     Of shape (*output.shape, *argument.shape), for each output and each argument in their structures. argnums, has_aux: as in
-    grad. chunk_size: so many products at a time, all at once if it is None.
+    grad. chunk_size: so many products at a time, all at once if it is None. holomorphic: func is a holomorphic function of
+    complex numbers, and the Jacobian has its complex derivatives; that it is one is not checked. RuntimeError for complex inputs
+    or outputs without it, for others with it.
 
     >>> import autograd_cy as ag
     >>> ag.func.jacrev(lambda x: x * x)(ag.tensor([1.0, 2.0]))
@@ -378,9 +386,11 @@ def jacrev(
         chosen = _chosen(args, argnums, "jacrev")
         made = _Pullback(lambda values: func(*_replaced(args, argnums, values), **kwargs), (chosen,), has_aux, "jacrev")
         inputs, input_spec = _leaves_of(chosen)
-        _check_real(inputs, "jacrev", "input")
-        _check_real(made.leaves, "jacrev", "output")
+        _check_numbers(inputs, "jacrev", "input", holomorphic)
+        _check_numbers(made.leaves, "jacrev", "output", holomorphic)
         columns = made.rows(_basis(made.leaves), chunk_size)
+        if holomorphic:  # products are with the conjugate of the derivative
+            columns = [c.conj().resolve_conj() for c in columns]
         start, blocks = 0, []
         for y in made.leaves:
             part = slice(start, start + y.numel())
@@ -463,11 +473,16 @@ def _unpacked(y: Tensor, strict: bool) -> tuple[Tensor, Tensor]:
 
 
 def jacfwd(
-    func: Callable[..., Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error"
+    func: Callable[..., Any],
+    argnums: Any = 0,
+    has_aux: bool = False,
+    *,
+    randomness: str = "error",
+    holomorphic: bool = False,
 ) -> Callable[..., Any]:
     """``jacfwd(func)(*args)`` is the Jacobian of func by an argument, in forward mode: one product for each input element.
 
-    Shapes, argnums and has_aux as in jacrev; randomness as in vmap.
+    Shapes, argnums, has_aux and holomorphic as in jacrev; randomness as in vmap.
 
     >>> import autograd_cy as ag
     >>> ag.func.jacfwd(lambda x: x * x)(ag.tensor([1.0, 2.0]))
@@ -480,7 +495,7 @@ def jacfwd(
         inputs, input_spec = tree_flatten(chosen)
         for x in inputs:
             _check_input(x, "jacfwd")
-        _check_real(inputs, "jacfwd", "input")
+        _check_numbers(inputs, "jacfwd", "input", holomorphic)
         aux = None
 
         def push_forward(*units: Any) -> Any:
@@ -494,7 +509,7 @@ def jacfwd(
         if has_aux:
             columns, aux = columns
         tangents, output_spec = tree_flatten(columns)
-        _check_real(tangents, "jacfwd", "output")
+        _check_numbers(tangents, "jacfwd", "output", holomorphic)
         blocks = [tree_unflatten(_columns(t, inputs), input_spec) for t in tangents]
         result = tree_unflatten(blocks, output_spec)
         return (result, aux) if has_aux else result
@@ -518,15 +533,17 @@ def _columns(tangents: Tensor, inputs: list[Tensor]) -> list[Tensor]:
     return result
 
 
-def hessian(func: Callable[..., Any], argnums: Any = 0) -> Callable[..., Any]:
+def hessian(func: Callable[..., Any], argnums: Any = 0, *, holomorphic: bool = False) -> Callable[..., Any]:
     """``hessian(func)(*args)`` is the matrix of second derivatives by an argument: forward over reverse mode.
+
+    holomorphic: as in jacrev.
 
     >>> import autograd_cy as ag
     >>> ag.func.hessian(lambda x: (x**3).sum())(ag.tensor([1.0, 2.0]))
     tensor([[ 6.,  0.],
             [ 0., 12.]])
     """
-    return jacfwd(jacrev(func, argnums), argnums)
+    return jacfwd(jacrev(func, argnums, holomorphic=holomorphic), argnums, holomorphic=holomorphic)
 
 
 def _check_alike(tangents: list[Any], primals: list[Tensor]) -> None:

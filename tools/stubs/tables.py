@@ -105,6 +105,7 @@ PARAMETERS = {
     "args": "Any",
     "arguments": "Any",
     "array": "_Array",
+    "atomic": "bool",
     "b": "dtype",
     "backward": "Callable[..., Any]",
     "beta": "_Number",

@@ -14,7 +14,6 @@ cdef int take_next(GraphTask task, ThreadState *state, Py_ssize_t *n) except -1
 cdef int run_node(GraphTask task, Node node) except -1
 cdef int end_node(ThreadState *state) except -1
 cdef object arrived(GraphTask task, Node node, bint *needed, bint *watched)
-cdef int accumulate_in(GraphTask task, Node node, object g) except -1
 cdef Node next_wanted(GraphTask task, Node node, int *i)
 cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, Node target)
 cdef object searched_gradient(GraphTask task, Node node, object g, int i)

@@ -8,5 +8,6 @@ from autograd_cy._core.graph.tensor import Tensor
 def run_backward(*args: Any, **kwargs: Any) -> Any: ...
 def run_task(
     tensors: tuple[Tensor, ...], grad_tensors: tuple[Tensor | None, ...], keep_graph: bool,
-    create_graph: bool, inputs: Tensor | Sequence[Tensor], allow_unreachable: bool, accumulate_grad: bool
+    create_graph: bool, inputs: Tensor | Sequence[Tensor], allow_unreachable: bool,
+    accumulate_grad: bool, atomic: bool = False
 ) -> Any: ...

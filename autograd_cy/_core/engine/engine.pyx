@@ -19,11 +19,12 @@ from autograd_cy._core.engine.graph_task cimport (
     DETECTING, KEEPING, SEEN, SIGNAL_INTERVAL, GraphTask, as_seen, count_running, current_task, end_claim, finished, leads_on,
     new_task, notes_of)
 from autograd_cy._core.engine.input_buffer cimport accumulate, add_gradient, as_leaf_asks, vjp_into_buffer, vjp_into_grad
+from autograd_cy._core.engine.leaf_updates cimport update_held, update_leaf
 from autograd_cy._core.engine.ready_queue cimport pop, push
 from autograd_cy._core.graph.anomaly cimport check_roots_for_nan, report
 from autograd_cy._core.graph.duals cimport any_zero_norm
 from autograd_cy._core.graph.hooks cimport (
-    keep_retained, retain_grad, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks, run_tensor_hooks)
+    keep_retained, retain_grad, run_post_hooks, run_pre_hooks, run_tensor_hooks)
 from autograd_cy._core.graph.nans cimport first_nan, gradient_error
 from autograd_cy._core.graph.node cimport (
     BOXED, HANDLE, AccumulateGrad, Node, NodeExtras, NodeHooks, Request, Scratch, check_output_sizes, existing_hooks,
@@ -153,7 +154,9 @@ cdef inline int evaluate(GraphTask task, Node node) except -1:
         return 0
     if type(node) is AccumulateGrad:
         if watched and is_seen(task, node):
-            accumulate_in(task, node, g)
+            update_leaf(task, node, g, True)
+        elif task.held is not None:
+            update_leaf(task, node, g, False)
         elif g is not None:
             accumulate(leaf_of(node), g, task.recorded)
         return 0
@@ -265,7 +268,7 @@ cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, 
     if scratch.buffer != NULL:
         return vjp_into_buffer(scratch, node, i, g, &request)
     if (last and type(target) is AccumulateGrad and scratch.dependencies == 1 and not scratch.captured
-            and existing_hooks(target) is None):
+            and existing_hooks(target) is None and task.held is None):
         return vjp_into_grad(leaf_of(target), node, i, g, &request)
     return node.vjp_array(g, i, &request)
 
@@ -510,34 +513,6 @@ cdef object vjp_by_samples(Node node, object g, int i, bint of_zeros):
     return None if not results or results[0] is None else batched(stacked(results), level)
 
 
-cdef int accumulate_in(GraphTask task, Node node, object g) except -1:
-    """Add to the leaf's `.grad`, with all hooks around it."""
-    cdef NodeHooks hooks = existing_hooks(node)
-    cdef tuple gradients = (as_seen(task, g),)
-    cdef Tensor leaf = leaf_of(node), first = None
-    g = None
-    if hooks is not None and held_at(pre_hooks_slot(hooks)):
-        gradients = run_pre_hooks(hooks, gradients)
-    if task.watched & SEEN:
-        observe_start(node, gradients)
-    g = gradients[0]
-    if g is not None:
-        if not task.recorded:
-            g = (<Tensor> g).array          # held by its Tensor, too, which the hooks saw: so `.grad` gets a copy
-        is_first = leaf.gradient is None
-        accumulate(leaf, g, task.recorded)
-        first = leaf.gradient if is_first else None
-    if hooks is not None and held_at(post_accumulate_slot(hooks)):
-        run_post_accumulate_hooks(hooks, leaf)
-        if first is not None and not task.recorded:
-            gradients = (new_tensor(first.array),)      # as in PyTorch, post hooks see a first `.grad` after those
-    if hooks is not None and held_at(post_hooks_slot(hooks)):
-        run_post_hooks(hooks, (), gradients)
-    if task.watched & SEEN:
-        observe_end(node, (), gradients)
-    return 0
-
-
 cdef object hooked(GraphTask task, Node node, object g):
     """The incoming gradient after the hooks of the tensors it belongs to; retained gradients are kept."""
     cdef NodeHooks hooks = existing_hooks(node)
@@ -597,8 +572,8 @@ def run_backward(*args, **kwargs):
 
 
 cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint create_graph, object inputs,
-                      bint allow_unreachable, bint accumulate_grad):
-    """run_backward() with all arguments in their place."""
+                      bint allow_unreachable, bint accumulate_grad, bint atomic=False):
+    """run_backward() with all arguments in their place. `atomic`: the leaves are updated when the last node has run."""
     cdef int mode = current_mode()
     cdef GraphTask task, outer = current_task()
     check_roots(tensors, grad_tensors)
@@ -627,6 +602,8 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
             task.level = None if accumulate_grad or task.mixed else only_level(grad_tensors)
             task.recorded = task.level is None
     task.accumulates = accumulate_grad
+    if atomic:
+        task.held = []
     task.whole = (outer is None or outer.whole) and not inputs and accumulate_grad
     if task.depth and (task.depth % NESTED_IN_ONE_THREAD == 0 or not has_room()):
         in_fresh_thread(run_from, (task, tensors, grad_tensors, graph_of_gradients, inputs))
@@ -734,6 +711,8 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
             run(task)
         else:
             parallel(task)
+        if task.held is not None:
+            update_held(task)
         if task.callbacks:
             run_callbacks(task)
     except BaseException as error:

@@ -38,6 +38,7 @@ cdef class GraphTask:
     cdef dict captures              # Node -> [(output number, position in results), ...]
     cdef list results
     cdef dict notes                 # what hooks remember until the task ends, or None
+    cdef list held                  # of an atomic task: what came to the leaves, see leaf_updates.pyx; else None
     cdef list callbacks             # to be called when the last node has run, or None
     cdef dict side                  # Node -> SideScratch, for nodes that another task has claimed
     cdef PyObject **visited         # borrowed

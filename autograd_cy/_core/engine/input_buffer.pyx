@@ -160,9 +160,7 @@ cdef inline int accumulate_held(Tensor leaf, object g, bint recorded) except -1:
     cdef Tensor first
     if is_closed(leaf):
         return 0
-    if not cnp.PyArray_SAMESHAPE(array, leaf.array):
-        raise RuntimeError(f"AccumulateGrad got a gradient of shape {list(new_tensor(array).shape)} for a leaf of shape "
-                           f"{list(leaf.shape)}")
+    check_shape(leaf, array)
     if recorded:
         accumulate_recorded(leaf, <Tensor> g)
         return 0
@@ -177,6 +175,33 @@ cdef inline int accumulate_held(Tensor leaf, object g, bint recorded) except -1:
             leaf.gradient = first
             return 0
     return add_to_grad(leaf, array, ours)
+
+
+cdef int check_shape(Tensor leaf, cnp.ndarray array) except -1:
+    if not cnp.PyArray_SAMESHAPE(array, leaf.array):
+        raise RuntimeError(f"AccumulateGrad got a gradient of shape {list(new_tensor(array).shape)} for a leaf of shape "
+                           f"{list(leaf.shape)}")
+    return 0
+
+
+cdef int check_grad_shape(Tensor leaf, cnp.ndarray array) except -1:
+    if not cnp.PyArray_SAMESHAPE(leaf.gradient.array, array):
+        raise RuntimeError(f"the leaf's .grad was given another shape: output with shape {list(leaf.gradient.shape)} doesn't "
+                           f"match the broadcast shape {list(leaf.shape)} of the gradient that is to be added")
+    return 0
+
+
+cdef int check_accumulate(Tensor leaf, object g, bint recorded) except -1:
+    """Raise what `accumulate` would raise, and change nothing."""
+    cdef cnp.ndarray array = (<Tensor> g).array if recorded else <cnp.ndarray> g
+    if is_closed(leaf):
+        return 0
+    check_shape(leaf, array)
+    if leaf.gradient is not None:
+        check_grad_shape(leaf, array)
+        if not recorded:
+            check_write(leaf.gradient.inference, "AccumulateGrad")
+    return 0
 
 
 cdef object as_leaf_asks(Tensor leaf, object g, bint recorded):
@@ -206,9 +231,7 @@ cdef inline bint is_closed(Tensor leaf) except -1:
 cdef int add_to_grad(Tensor leaf, cnp.ndarray array, bint ours) except -1:
     """Case 7: the user may have set a `.grad` with any memory, also that of the gradient."""
     cdef cnp.ndarray memory
-    if not cnp.PyArray_SAMESHAPE(leaf.gradient.array, array):
-        raise RuntimeError(f"the leaf's .grad was given another shape: output with shape {list(leaf.gradient.shape)} doesn't "
-                           f"match the broadcast shape {list(leaf.shape)} of the gradient that is to be added")
+    check_grad_shape(leaf, array)
     if not ours and spans_meet(leaf.gradient.array, array):
         array = copied(array)
     memory = leaf.gradient.array            # while NumPy copied, another thread may have been here

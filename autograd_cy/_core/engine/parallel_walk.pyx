@@ -34,11 +34,12 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from autograd_cy._core.arrays.buffers cimport is_ours, keep_spare
 cimport autograd_cy._core.engine.engine as engine
 from autograd_cy._core.engine.engine cimport (
-    accumulate_in, arrived, as_array, end_node, free_saved, gradient_for, gradients_together, is_seen, next_wanted, run,
+    arrived, as_array, end_node, free_saved, gradient_for, gradients_together, is_seen, next_wanted, run,
     run_node, searched_gradient, take_next)
 from autograd_cy._core.engine.engine_pool cimport Job, begin_job, call_worker, end_job
 from autograd_cy._core.engine.graph_task cimport SEEN, GraphTask, current_task, leads_on, notes_of
 from autograd_cy._core.engine.input_buffer cimport accumulate, add_gradient
+from autograd_cy._core.engine.leaf_updates cimport update_leaf
 from autograd_cy._core.engine.node_costs cimport (
     Cost, cost_of, gains, is_long, is_short, is_timed, note_bound, note_length, note_time, note_walk, now, record_of,
     thread_time)
@@ -223,7 +224,9 @@ cdef class Walk(Job):
             return 0
         if type(node) is AccumulateGrad:
             if watched and is_seen(task, node):
-                accumulate_in(task, node, g)
+                update_leaf(task, node, g, True)
+            elif task.held is not None:
+                update_leaf(task, node, g, False)
             elif g is not None:
                 accumulate(leaf_of(node), g, False)
             return 0

@@ -254,7 +254,7 @@ class Tensor(TensorBase):
         """atanh() written into the tensor's own memory."""
     def backward(
         self, gradient: Tensor | None = None, retain_graph: _bool | None = None, create_graph: _bool = False,
-        inputs: Tensor | Sequence[Tensor] | None = None
+        inputs: Tensor | Sequence[Tensor] | None = None, *, atomic: _bool = False
     ) -> None:
         """see autograd.backward."""
     def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:

@@ -1,0 +1,94 @@
+"""What comes to a leaf: the hooks around it run, and its `.grad` is added to; at once, or for all leaves at the end of a task.
+
+An atomic task (`backward(atomic=True)`) holds what comes to its leaves back until the last node has run. Then it checks all of
+it, and only then adds it; so what fails before, a node or a hook, leaves no leaf changed.
+"""
+
+from autograd_cy._core.engine.graph_task cimport SEEN, GraphTask, as_seen
+from autograd_cy._core.engine.input_buffer cimport accumulate, check_accumulate
+from autograd_cy._core.graph.hooks cimport run_post_accumulate_hooks, run_post_hooks, run_pre_hooks
+from autograd_cy._core.graph.node cimport (
+    Node, NodeHooks, existing_hooks, held_at, leaf_of, post_accumulate_slot, post_hooks_slot, pre_hooks_slot)
+from autograd_cy._core.graph.op_hooks cimport observe_end, observe_start
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
+
+cnp.import_array()
+
+
+cdef class Update:
+    """What came to a leaf."""
+    cdef Node node
+    cdef object g               # an array, or a Tensor if the task records; None: nothing came
+    cdef tuple gradients        # those that hooks see, None if there are no hooks
+    cdef bint is_first          # it became the leaf's first `.grad`
+
+
+cdef int update_leaf(GraphTask task, Node node, object g, bint seen) except -1:
+    """Add the gradient to the leaf's `.grad`, if `seen` with all hooks around it; an atomic task does so later."""
+    cdef Update update = Update.__new__(Update)
+    update.node, update.g = node, g
+    g = None                                # from here on the update alone holds it
+    if seen:
+        run_before(task, update)
+    if task.held is not None:
+        task.held.append(update)
+        return 0
+    add(task, update)
+    return run_after(task, update)
+
+
+cdef int update_held(GraphTask task) except -1:
+    """Add all that was held back: nothing if any of it can't be added."""
+    cdef Update update
+    for update in task.held:
+        if update.g is not None:
+            check_accumulate(leaf_of(update.node), update.g, task.recorded)
+    for update in task.held:
+        add(task, update)
+    for update in task.held:
+        run_after(task, update)
+    return 0
+
+
+cdef int run_before(GraphTask task, Update update) except -1:
+    """The hooks that may change what comes."""
+    cdef NodeHooks hooks = existing_hooks(update.node)
+    update.gradients = (as_seen(task, update.g),)
+    update.g = None
+    if hooks is not None and held_at(pre_hooks_slot(hooks)):
+        update.gradients = run_pre_hooks(hooks, update.gradients)
+    if task.watched & SEEN:
+        observe_start(update.node, update.gradients)
+    g = update.gradients[0]
+    if g is not None:
+        update.g = g if task.recorded else (<Tensor> g).array       # its Tensor holds it, too: so `.grad` gets a copy
+    return 0
+
+
+cdef int add(GraphTask task, Update update) except -1:
+    cdef Tensor leaf = leaf_of(update.node)
+    cdef object g = update.g
+    update.g = None
+    if g is not None:
+        update.is_first = leaf.gradient is None
+        accumulate(leaf, g, task.recorded)
+    return 0
+
+
+cdef int run_after(GraphTask task, Update update) except -1:
+    """The hooks that see the new `.grad`."""
+    cdef NodeHooks hooks = existing_hooks(update.node)
+    cdef Tensor leaf = leaf_of(update.node)
+    cdef Tensor first = leaf.gradient if update.is_first else None
+    if update.gradients is None:
+        return 0
+    if hooks is not None and held_at(post_accumulate_slot(hooks)):
+        run_post_accumulate_hooks(hooks, leaf)
+        if first is not None and not task.recorded:
+            update.gradients = (new_tensor(first.array),)   # as in PyTorch, post hooks see a first `.grad` after those
+    if hooks is not None and held_at(post_hooks_slot(hooks)):
+        run_post_hooks(hooks, (), update.gradients)
+    if task.watched & SEEN:
+        observe_end(update.node, (), update.gradients)
+    return 0
