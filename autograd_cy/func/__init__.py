@@ -9,5 +9,6 @@ from ._vmap import vmap
 
 __all__ = [
     "fixed_point", "functional_call", "functionalize", "ggnvp", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp",
-    "linear_transpose", "linearize", "per_sample_grads", "sparse_hessian", "sparse_jacobian", "stack_module_state", "vjp", "vmap",
+    "linear_transpose", "linearize", "per_sample_grads", "sparse_hessian", "sparse_jacobian", "stack_module_state", "vjp",
+    "vmap",
 ]  # fmt: skip

@@ -87,8 +87,11 @@ def _check_linear(func: Callable[..., Any], transposed: Callable[[Any], Any], pr
 def _products(a: Any, b: Any) -> np.ndarray[Any, Any]:
     """The products of all elements of two structures of tensors, in double precision."""
     pairs = zip(tree_leaves(a), tree_leaves(b), strict=True)
-    parts = [(x.detach().resolve_conj().numpy() * np.asarray(y.detach().resolve_conj().numpy(), "c16")).ravel() for x, y in pairs]
-    return np.concatenate(parts)
+    return np.concatenate([(_numbers(x) * _numbers(y)).ravel() for x, y in pairs])
+
+
+def _numbers(x: Tensor) -> np.ndarray[Any, Any]:
+    return np.asarray(x.detach().resolve_conj().numpy(), np.complex128)
 
 
 @public

@@ -371,8 +371,8 @@ def jacrev(
 
     Of shape (*output.shape, *argument.shape), for each output and each argument in their structures. argnums, has_aux: as in
     grad. chunk_size: so many products at a time, all at once if it is None. holomorphic: func is a holomorphic function of
-    complex numbers, and the Jacobian has its complex derivatives; that it is one is not checked. RuntimeError for complex inputs
-    or outputs without it, for others with it.
+    complex numbers, and the Jacobian has its complex derivatives; that it is one is not checked. RuntimeError for complex
+    inputs or outputs without it, for others with it.
 
     >>> import autograd_cy as ag
     >>> ag.func.jacrev(lambda x: x * x)(ag.tensor([1.0, 2.0]))

@@ -35,7 +35,8 @@ def test_it_is_the_transposed_matrix(name, dtype):
     y = f(x)
     v = drawn(*y.shape, dtype=dtype, seed=2)
     (found,) = func.linear_transpose(f, x)(v)
-    np.testing.assert_allclose(found.numpy(), matrix_of(f, x).T @ v.numpy().ravel(), rtol=1e-4 if dtype in (ag.float32, ag.complex64) else 1e-12)
+    accuracy = 1e-4 if dtype in (ag.float32, ag.complex64) else 1e-12
+    np.testing.assert_allclose(found.numpy(), matrix_of(f, x).T @ v.numpy().ravel(), rtol=accuracy)
 
 
 def test_several_inputs_and_outputs_in_their_structures():
@@ -99,7 +100,7 @@ def test_a_matrix_is_its_jacobian_and_a_cube_has_its_hessian():
 
 @pytest.mark.parametrize("transform", [func.jacrev, func.jacfwd])
 def test_real_numbers_have_no_complex_derivative(transform):
-    with pytest.raises(RuntimeError, match="inputs to be complex with holomorphic=True but received a tensor of torch.float32"):
+    with pytest.raises(RuntimeError, match="inputs to be complex with holomorphic=True but received a tensor"):
         transform(ag.exp, holomorphic=True)(ag.ones(2))
     with pytest.raises(RuntimeError, match="outputs to be complex with holomorphic=True"):
         transform(ag.abs, holomorphic=True)(ag.ones(2, dtype=ag.complex64))

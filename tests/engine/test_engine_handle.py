@@ -297,6 +297,15 @@ def test_the_log_shows_outputs_without_gradient(caplog):
     assert lines[1].endswith("with grad_outputs: [None,f32[3]]")
 
 
+def test_who_shows_all_of_python_does_not_ask_for_each_node(caplog):
+    """As in PyTorch: libraries that set the root logger to DEBUG paid for a line for each node."""
+    run = (torch.ones(2, requires_grad=True) * 2).sum().backward
+    with caplog.at_level(logging.DEBUG):
+        run()
+    assert not [record for record in caplog.records if record.name == LOGGER]
+    assert logged(caplog, (torch.ones(2, requires_grad=True) * 2).sum().backward)
+
+
 def test_nothing_is_logged_unless_asked_for(caplog):
     assert logged(caplog, (leaf([1.0, 2.0]) * 2).sum().backward, logging.INFO) == []
 

@@ -34,7 +34,7 @@ from autograd_cy._core.graph.op_hooks cimport is_logged, observe_end, observe_st
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved_hooks cimport put_hooks_back
 from autograd_cy._core.graph.saved_tensor cimport unpacks
-from autograd_cy._core.graph.tensor cimport Tensor, has_extras, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, has_extras
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, begin_node, end, note_what_followed, recorders_on
 from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, is_unset, let_go, load_pointer, peek_pointer

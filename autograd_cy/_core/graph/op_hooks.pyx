@@ -38,6 +38,7 @@ cdef extern from *:
 
 cdef enum:
     DEBUG_LEVEL = 10            # logging.DEBUG
+    WARNING_LEVEL = 30          # logging.WARNING
 
 SHORT = {"float16": "f16", "float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128", "bool": "b8",
          "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8"}
@@ -112,10 +113,14 @@ cdef object imported(str name):
 
 
 cdef bint is_logged() except -1:
+    """Whether the logger autograd_cy.autograd.graph, or the one of the package, was set to show DEBUG."""
     if load_pointer(&logger) == NULL:
         get_logger = getattr(imported("logging"), "getLogger", None)
         if get_logger is None:
             return False
+        package = get_logger("autograd_cy")
+        if not package.level:               # as in PyTorch, who lets all of Python log doesn't ask for each node
+            package.setLevel(WARNING_LEVEL)
         found = get_logger("autograd_cy.autograd.graph")
         Py_INCREF(found)
         if not claim(&logger, <void *> found):
