@@ -336,9 +336,27 @@ def is_pinned(self, device=None):
 
 
 @method
+@public
+def share_memory_(self):
+    """share_memory_() -> Tensor: itself, its memory moved to where processes that it is sent to have it, too.
+
+    What one of them writes the others see. Forked processes have it without being sent it. Views move along; NumPy arrays on
+    the memory stay where they are.
+    """
+    from ._shared_memory import share  # for those who share memory
+    from .multiprocessing.reductions import _send_in_place
+
+    share([self])
+    _send_in_place(type(self))
+    return self
+
+
+@method
 def is_shared(self):
-    """is_shared() -> bool: False: no memory is shared with other processes."""
-    return False
+    """is_shared() -> bool: whether its memory is one that share_memory_() made."""
+    from ._shared_memory import place_of  # for those who share memory
+
+    return place_of(self) is not None
 
 
 @method

@@ -1,9 +1,14 @@
-"""``torch.multiprocessing`` over Python's: tensors are pickled, each process has its own copy (facade)."""
+"""``torch.multiprocessing`` over Python's (facade).
+
+A Tensor that is sent to a process is moved into shared memory, and both write into the same elements. This holds for Python's
+own queues and processes as well once this module is imported, or ``share_memory_()`` is called.
+"""
 
 import multiprocessing as _multiprocessing
 from multiprocessing import *  # noqa: F403
 from typing import Any
 
+from . import reductions as _reductions  # noqa: F401 - registers how tensors are sent
 from .spawn import (
     ProcessContext,
     ProcessException,
@@ -23,7 +28,7 @@ _strategy = "file_descriptor"
 
 
 def get_all_sharing_strategies() -> set[str]:
-    """``get_all_sharing_strategies()`` is PyTorch's names for ways to share memory; here none is shared.
+    """``get_all_sharing_strategies()`` is PyTorch's names for ways to share memory; it is done by descriptors of files.
 
     >>> import autograd_cy as ag
     >>> sorted(ag.multiprocessing.get_all_sharing_strategies())

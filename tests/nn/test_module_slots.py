@@ -204,8 +204,6 @@ def test_refusals():
         nn.Linear(1, 1).to("cuda")
     with pytest.raises(AssertionError, match="CUDA"):
         nn.Linear(1, 1, device="cuda")
-    with pytest.raises(NotImplementedError, match="share_memory"):
-        nn.Linear(1, 1).share_memory()
     with pytest.warns(UserWarning, match="does nothing"):
         nn.Linear(1, 1).compile()
 

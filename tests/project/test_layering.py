@@ -59,11 +59,13 @@ FACADE = [
     _questions
     _streams
     _later _missing _once torch_version _inplace _answers _errors _absent_device futures multiprocessing.spawn
-    functional _jit_internal onnx hub accelerator mps mtia xpu multiprocessing distributed._group distributed.rpc
+    functional _jit_internal onnx hub accelerator mps mtia xpu distributed._group distributed.rpc
     version
     _names _alias_children _alias_metadata _alias_names _alias _layers
     profiler._page
-    _data _creation _indices _likes _sequences _strided _tensor_str _windows utils.hooks
+    _data _creation _indices _likes _sequences _strided _tensor_str _windows utils.hooks _shared_memory
+    multiprocessing.reductions
+    multiprocessing
     signal._windows
     signal.windows
     signal

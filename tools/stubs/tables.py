@@ -708,7 +708,14 @@ CORE = {
     "graph.saved_tensor": (["SavedTensor"], {}),
     "ops.shapes.shape": (
         [],
-        {"cat": "Tensor", "convert": "Tensor", "detach": "Tensor", "replace_array": "None", "stack": "Tensor"},
+        {
+            "cat": "Tensor",
+            "convert": "Tensor",
+            "detach": "Tensor",
+            "is_held_alone": "bool",
+            "replace_array": "None",
+            "stack": "Tensor",
+        },
     ),
     "runtime.entry": ([], {"public": "_F", "show_one_frame": "None"}),
     "runtime.module_slots": ([], {"call_module": "Any", "fill_slots": "None", "set_up": "None"}),

@@ -687,7 +687,7 @@ class Tensor(TensorBase):
     def is_set_to(self, tensor: Tensor) -> _bool:
         """whether the other tensor is the same memory in the same form."""
     def is_shared(self) -> _bool:
-        """False: no memory is shared with other processes."""
+        """whether its memory is one that share_memory_() made."""
     def is_signed(self) -> _bool:
         """whether the dtype has numbers below 0."""
     @property
@@ -1174,6 +1174,8 @@ class Tensor(TensorBase):
         """sgn() written into the tensor's own memory."""
     @property
     def shape(self) -> Size: ...
+    def share_memory_(self) -> Tensor:
+        """itself, its memory moved to where processes that it is sent to have it, too."""
     def short(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.int16; itself if it is that."""
     def sigmoid(self) -> Tensor:

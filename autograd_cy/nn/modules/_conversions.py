@@ -12,6 +12,7 @@ from ..._likes import empty_like
 from ..._size import device as Device
 from ..._size import on_cpu
 from ...autograd.grad_mode import no_grad
+from ..parameter import UninitializedTensorMixin
 
 
 class WithConversions:
@@ -24,6 +25,9 @@ class WithConversions:
         raise NotImplementedError
 
     def parameters(self) -> Any:
+        raise NotImplementedError
+
+    def buffers(self) -> Any:
         raise NotImplementedError
 
     def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Self:
@@ -124,10 +128,22 @@ class WithConversions:
 
     @public
     def share_memory(self) -> Self:
-        """``share_memory()``: NotImplementedError: tensors lie in the memory of their process."""
-        raise NotImplementedError(
-            "share_memory(): tensors can't be moved into memory that processes share; send the state_dict() instead"
-        )
+        """``share_memory()`` moves parameters, their gradients and buffers to where other processes have them, too.
+
+        It returns the module. A process that it is sent to, or that is forked, writes into the same parameters.
+
+        >>> import autograd_cy as ag
+        >>> ag.nn.Linear(2, 1).share_memory().weight.is_shared()
+        True
+        """
+        from ..._shared_memory import share  # for those who share memory
+
+        tensors: list[Any] = [*self.parameters(), *self.buffers()]
+        for tensor in tensors:
+            if isinstance(tensor, UninitializedTensorMixin):
+                tensor.share_memory_()
+        share([*tensors, *(x.grad for x in tensors if x.is_leaf and x.grad is not None)])
+        return self
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """``requires_grad_(requires_grad=True)`` sets the flag of all parameters, and returns the module.

@@ -15,7 +15,6 @@ import threading
 import traceback
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from multiprocessing.reduction import ForkingPickler
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any, NamedTuple
 
@@ -24,6 +23,7 @@ import numpy as np
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
 from ..._threads import limit_threads
+from ...multiprocessing.reductions import _refuse_history
 from ...random import manual_seed
 from ._fetching import Fetcher
 
@@ -101,17 +101,11 @@ class _Pickler(pickle.Pickler):
     """Refuses tensors with history: their graph would be lost."""
 
     def reducer_override(self, value: Any) -> Any:
-        return reduced(value) if isinstance(value, Tensor) else NotImplemented
+        return _reduced(value) if isinstance(value, Tensor) else NotImplemented
 
 
-def reduced(tensor: Tensor) -> Any:
-    """reduced(tensor) -> its reduction for a pickle that goes to another process."""
-    if tensor.requires_grad and not tensor.is_leaf:
-        raise RuntimeError(
-            "Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support crossing "
-            "process boundaries.  If you just want to transfer the data, call detach() on the tensor before serializing "
-            f"(e.g., putting it on the queue). The tensor of shape {tuple(tensor.shape)} was computed by {tensor.grad_fn!r}."
-        )
+def _reduced(tensor: Tensor) -> Any:
+    _refuse_history(tensor)
     return tensor.__reduce_ex__(5)
 
 
@@ -250,6 +244,3 @@ def _seed(seed: int) -> None:
     random.seed(seed)
     manual_seed(seed)
     np.random.seed(seed % 2**32)  # noqa: NPY002 - what datasets that were written for PyTorch draw from
-
-
-ForkingPickler.register(Tensor, reduced)  # for datasets passed to workers, and for queues

@@ -11,6 +11,7 @@ import numpy as np
 
 cimport cython
 from cpython.number cimport PyIndex_Check, PyNumber_Index
+from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport strided_view
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, dtype, dtype_of, promote
@@ -33,6 +34,9 @@ from autograd_cy._core.arrays import formats
 from autograd_cy._core.batching.rules import declare_rule, on_values, rank_of, set_concatenate
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.runtime.once import warn_of_lost_imaginary_part
+
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject *)
 
 cnp.import_array()
 
@@ -452,6 +456,15 @@ cdef Py_ssize_t room_of(cnp.ndarray array) except -1:
 def replace_array(Tensor self, Tensor other):
     """Let `self` hold the memory of `other`: what assigning to `.data` does."""
     self.array = other.array
+
+
+def is_held_alone(Tensor self):
+    """Whether nothing but this tensor refers to its memory: no view, no alias, no array of a user."""
+    cdef PyObject *array = <PyObject *> self.array
+    cdef PyObject *base = cnp.PyArray_BASE(self.array)
+    if Py_REFCNT(array) > 1:
+        return False
+    return base == NULL or (Py_REFCNT(base) == 1 and isinstance(<object> base, np.ndarray))
 
 
 for _function, _rule in {contiguous: on_values, detach: on_values, detach_: on_values, resize_: refused_resize}.items():
