@@ -7,7 +7,7 @@ from .. import linalg
 from .._core.graph.tensor import Tensor
 from .._creation import eye
 from .distribution import Distribution
-from .utils import lazy_property
+from .utils import lazy_attribute, lazy_property
 
 
 class ByMatrix(Distribution):
@@ -29,7 +29,7 @@ class ByMatrix(Distribution):
             new._computed["_unbroadcasted_scale_tril"] = factor
         return new
 
-    @lazy_property
+    @lazy_attribute
     def _unbroadcasted_scale_tril(self) -> Tensor:
         """The factor of the matrix with its own batch dimensions."""
         return self._factor()

@@ -35,7 +35,7 @@ class Constraint:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        bounds = ", ".join(f"{name}={value}" for name, value in vars(self).items())
+        bounds = ", ".join(f"{name}={getattr(self, name)}" for name in getattr(self, "__match_args__", ()))
         return f"{type(self).__name__.lstrip('_')}({bounds})"
 
 
@@ -74,9 +74,6 @@ class _Dependent(Constraint):
 
     def check(self, value: Tensor) -> Tensor:
         raise ValueError("Cannot determine validity of dependent constraint")
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__.lstrip('_')}()"
 
 
 class _DependentProperty(property, _Dependent):
@@ -204,9 +201,6 @@ class _Multinomial(Constraint):
     def check(self, value: Tensor) -> Tensor:
         return (value >= 0).all(-1) & (value.sum(-1) <= self.upper_bound)
 
-    def __repr__(self) -> str:
-        return "Multinomial()"
-
 
 class _Simplex(Constraint):
     event_dim = 1
@@ -311,9 +305,6 @@ class _Joined(Constraint):
         if not -value.dim() <= self.dim < value.dim():
             raise AssertionError(f"dim {self.dim} out of range for tensor with {value.dim()} dimensions")
         return [part.check(v) for part, v in zip(self.cseq, self._parts(value), strict=True)]
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__.lstrip('_')}()"
 
 
 class _Cat(_Joined):

@@ -13,7 +13,7 @@ from ._formulas import half_log_det as _half_log_det
 from ._formulas import standardized as _standardized
 from ._noise import noise as _noise
 from .distribution import Distribution
-from .utils import lazy_property
+from .utils import lazy_attribute, lazy_property
 
 __all__ = ["LowRankMultivariateNormal"]
 
@@ -55,7 +55,7 @@ class LowRankMultivariateNormal(Distribution):
         self.cov_factor = cov_factor.expand(batch + cov_factor.shape[-2:])
         super().__init__(batch, event, validate_args=validate_args)
 
-    @lazy_property
+    @lazy_attribute
     def _capacitance_tril(self) -> Tensor:
         """The lower triangular factor of 1 + W^T D^-1 W."""
         factor, diag = self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag

@@ -162,6 +162,14 @@ MATRICES = {
 }  # fmt: skip
 
 
+def test_a_constraint_prints_its_bounds_alone():
+    """A library sets attributes on constraints, such as __doc__: they came into the text, and so into names of tests."""
+    constraint = constraints.greater_than(2.0)
+    constraint.__doc__ = constraint.note = "documented elsewhere"
+    assert repr(constraint) == "GreaterThan(lower_bound=2.0)"
+    assert repr(constraints.multinomial(3)) == "Multinomial()" and repr(constraints.dependent) == "Dependent()"
+
+
 @pytest.mark.parametrize("name", [*REGIONS, *MATRICES])
 def test_registered_transforms_lead_into_their_regions_and_back(name):
     region = {**REGIONS, **MATRICES}[name]

@@ -1,5 +1,7 @@
 """Distributions of matrices, and those with matrices as parameters."""
 
+import copy
+
 import numpy as np
 import pytest
 from distribution_rows import FACTOR
@@ -92,6 +94,33 @@ def test_a_subclass_may_keep_the_factor_in_a_property_of_its_own():
     reference = D.MultivariateNormal(ag.zeros(2), ag.tensor(MATRIX))
     d = Kept(ag.zeros(2), ag.tensor(MATRIX))
     assert d._factor_of_mine.equal(reference.scale_tril) and d.log_prob(ag.ones(2)) == reference.log_prob(ag.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "value"),
+    [
+        (lambda: D.MultivariateNormal(tensor([0.0, 1.0]), tensor(MATRIX)), "_unbroadcasted_scale_tril", [0.5, 2.0]),
+        (lambda: D.Wishart(tensor(4.5), tensor(MATRIX)), "_unbroadcasted_scale_tril", [[1.5, 0.25], [0.25, 1.0]]),
+        (lambda: D.LowRankMultivariateNormal(*(p.detach() for p in low_rank())), "_capacitance_tril", [0.5, 2.0, 1.0]),
+    ],
+)
+def test_a_factor_that_was_deleted_stays_away_like_an_attribute(make, name, value):
+    """Libraries put a buffer of the same name in the factor's place: it came again after del, so the name was taken."""
+
+    class Prior(ag.nn.Module, type(make())):
+        def __init__(self, d):
+            super().__init__()
+            vars(self).update(vars(d))
+
+    d, prior = make(), Prior(make())
+    delattr(prior, name)
+    assert not hasattr(prior, name) and not hasattr(copy.deepcopy(prior), name)
+    with pytest.raises(AttributeError, match=name):
+        delattr(prior, name)
+    prior.register_buffer(name, getattr(d, name).detach())
+    assert list(prior.state_dict()) == [name] and getattr(prior, name) is prior.state_dict(keep_vars=True)[name]
+    same(prior.scale_tril, d.scale_tril)
+    same(prior.log_prob(tensor(value)), d.log_prob(tensor(value)))
 
 
 @pytest.mark.parametrize("given", ["covariance_matrix", "precision_matrix", "scale_tril"])
