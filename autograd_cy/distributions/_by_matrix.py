@@ -6,8 +6,9 @@ from .. import _names as _ops
 from .. import linalg
 from .._core.graph.tensor import Tensor
 from .._creation import eye
+from ._lazy_attribute import lazy_attribute
 from .distribution import Distribution
-from .utils import lazy_attribute, lazy_property
+from .utils import lazy_property
 
 
 class ByMatrix(Distribution):

@@ -11,9 +11,10 @@ from .._size import Size
 from . import constraints
 from ._formulas import half_log_det as _half_log_det
 from ._formulas import standardized as _standardized
+from ._lazy_attribute import lazy_attribute as _lazy_attribute
 from ._noise import noise as _noise
 from .distribution import Distribution
-from .utils import lazy_attribute, lazy_property
+from .utils import lazy_property
 
 __all__ = ["LowRankMultivariateNormal"]
 
@@ -55,7 +56,7 @@ class LowRankMultivariateNormal(Distribution):
         self.cov_factor = cov_factor.expand(batch + cov_factor.shape[-2:])
         super().__init__(batch, event, validate_args=validate_args)
 
-    @lazy_attribute
+    @_lazy_attribute
     def _capacitance_tril(self) -> Tensor:
         """The lower triangular factor of 1 + W^T D^-1 W."""
         factor, diag = self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag

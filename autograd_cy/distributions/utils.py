@@ -85,25 +85,6 @@ class lazy_property:
         return value
 
 
-class lazy_attribute(lazy_property):
-    """A lazy property for what PyTorch computes in `__init__`: like such an attribute, it doesn't come again after ``del``."""
-
-    def __delete__(self, instance: Any) -> None:
-        self.__get__(instance)  # the error of an attribute that is deleted already
-        vars(instance).pop(self.name, None)
-        vars(instance).setdefault("_computed", {})[self.name] = _Deleted
-
-    def __get__(self, instance: Any, owner: Any = None) -> Any:
-        value = super().__get__(instance, owner)
-        if value is _Deleted:
-            raise AttributeError(f"{type(instance).__name__!r} object has no attribute {self.name!r}")
-        return value
-
-
-class _Deleted:
-    """In the place of a lazy attribute's value after ``del``."""
-
-
 def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
     """A sample of the standard normal distribution."""
     return _normal(0.0, 1.0, shape, dtype=dtype, device=device)

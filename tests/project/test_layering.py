@@ -244,7 +244,7 @@ FACADE = [
     distributions.constraints distributions.utils
     distributions.distribution
     distributions.exp_family distributions.independent
-    distributions._location_scale distributions._by_probability distributions._by_matrix
+    distributions._location_scale distributions._by_probability distributions._lazy_attribute distributions._by_matrix
     distributions._transform distributions._matrix_transforms distributions._joined_transforms
     distributions.transforms distributions.transformed_distribution
     distributions.constraint_registry
