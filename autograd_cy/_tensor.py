@@ -372,6 +372,12 @@ def to_dense(self, dtype=None):
 
 
 @attribute
+def _cdata(self):
+    """A number that no other living tensor has."""
+    return id(self)
+
+
+@attribute
 def itemsize(self):
     """The bytes of one element."""
     return self.dtype.itemsize

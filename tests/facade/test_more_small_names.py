@@ -263,3 +263,8 @@ def test_types_of_sizes(torch):
     types = module(torch, "nn.common_types")
     assert types._size_2_t == int | tuple[int, int] or "int" in str(types._size_2_t)
     assert types._size_any_t is not None and types._ratio_3_t is not None
+
+
+def test_a_number_for_each_tensor(torch):
+    x = torch.ones(2)
+    assert type(x._cdata) is int and x._cdata == x._cdata != x.detach()._cdata

@@ -17,12 +17,17 @@ HOMES = {
     "torch.distributions.Normal": "torch.distributions.normal", "torch.autograd.Function": "torch.autograd.function",
     "torch.no_grad": "torch.autograd.grad_mode", "torch.nn.utils.clip_grad_norm_": "torch.nn.utils.clip_grad",
     "torch.zeros": "torch", "torch.nn.DataParallel": "torch.nn.parallel.data_parallel", "torch.compile": "torch",
+    "torch.nn.Conv2d": "torch.nn.modules.conv", "torch.nn.Softmax": "torch.nn.modules.activation",
+    "torch.nn.LSTMCell": "torch.nn.modules.rnn", "torch.nn.parameter.UninitializedParameter": "torch.nn.parameter",
+    "torch.distributions.Transform": "torch.distributions.transforms",
+    "torch.nn.utils.prune.L1Unstructured": "torch.nn.utils.prune",
 }  # fmt: skip
 
 SCRIPT = f"""
 import inspect, pickle, sys
 import torch
 import torch.nn.functional as F
+import torch.nn.utils.prune
 from torch import nn
 
 for name, expected in {NAMES!r}.items():
@@ -53,6 +58,26 @@ def test_they_are_pytorch_s():
     pytest.importorskip("torch")
     there = run(SCRIPT)
     assert there.returncode == 0, there.stderr
+
+
+LISTED = """
+import torch, torch.distributions.transforms as transforms
+from torch import distributions, nn, optim
+for module in (nn, optim, optim.lr_scheduler, optim.swa_utils, torch.utils.data, distributions, transforms):
+    for name in dir(module):
+        value = getattr(module, name)
+        if isinstance(value, type) and value.__module__.startswith("torch.") and name[0] != "_":
+            print(module.__name__, name, value.__module__, value.__qualname__)
+"""
+
+
+def test_all_classes_have_pytorch_s_homes():
+    """A model that was saved whole is read by PyTorch, which knows classes by where they are defined."""
+    pytest.importorskip("torch")
+    here, there = (set(run(LISTED, *arguments).stdout.splitlines()) for arguments in (("-m", "autograd_cy"), ()))
+    names = [{line.rsplit(maxsplit=2)[0] for line in lines} for lines in (here, there)]
+    assert len(here & there) > 250
+    assert [line for line in sorted(here - there) if line.rsplit(maxsplit=2)[0] in names[1]] == []
 
 
 def test_warnings_are_given_at_the_line_of_the_caller():

@@ -410,6 +410,7 @@ ATTRIBUTES = {
         "_base": "Tensor | None",
         "_grad": "Tensor | None",
         "_grad_fn": "Node | None",
+        "_cdata": "int",
         "_version": "int",
         "data": "Tensor",
         "device": "device",

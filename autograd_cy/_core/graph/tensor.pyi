@@ -110,6 +110,8 @@ class Tensor(TensorBase):
     _backward_hooks: dict[_int, Any] | None
     @property
     def _base(self) -> Tensor | None: ...
+    @property
+    def _cdata(self) -> _int: ...
     _grad: Tensor | None
     _grad_fn: Node | None
     def _is_view(self) -> _bool:
