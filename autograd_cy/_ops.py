@@ -13,6 +13,7 @@ from typing import Any
 
 from ._core.graph.tensor import Tensor
 from ._core.ops.operations import OPS
+from ._core.ops.overrides import answer_of_handler as _answer_of_handler
 from ._core.ops.overrides import handle_torch_function as _handle_torch_function
 from ._core.runtime.events import begin_region as _begin_region
 from ._core.runtime.events import end_region as _end_region
@@ -137,7 +138,8 @@ class OpOverloadPacket:
     @property
     def _has_side_effects(self) -> bool:
         """Whether a call does more than compute its result."""
-        return self._namespace == "profiler" or bool(getattr(self.op, "_mutates", ()))
+        writes = self.__name__.endswith("_") and not self.__name__.endswith("__")
+        return writes or self._namespace == "profiler" or bool(getattr(self.op, "_mutates", ()))
 
     def overloads(self) -> list[str]:
         """``overloads()``: the names of the overloads."""
@@ -153,6 +155,10 @@ class OpOverloadPacket:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if "self" in kwargs:  # what PyTorch's schemas call the first argument
             args = (kwargs.pop("self"), *args)
+        if self.op.__module__ == __name__ and self._namespace == "aten":  # composed here: the handler sees one call
+            answer = _answer_of_handler(getattr(self, self._overload_names[0]), args, kwargs)
+            if answer is not NotImplemented:
+                return answer
         return self.op(*args, **kwargs)
 
     def __iter__(self) -> Any:
@@ -240,7 +246,35 @@ def aten_function(name: str) -> Callable[..., Any] | None:
         found = getattr(home, name, None) if not name.startswith("_") else None
         if callable(found) and not isinstance(found, type):
             return found
-    return None
+    return _function_of_variant(name)
+
+
+def _function_of_variant(name: str) -> Callable[..., Any] | None:
+    """Of `view_copy` and its like: a copy of a view; of `normal_functional` and `copy`: what writes in place, on a copy."""
+    base = name.removesuffix("_functional")
+    if base == "set_item":
+        return _on_a_copy(Tensor.__setitem__)
+    if f"{base}_" in Tensor.__dict__ and not name.endswith("_"):
+        return _on_a_copy(getattr(Tensor, f"{base}_"))
+    viewed = aten_function(name.removesuffix("_copy")) if name.endswith("_copy") else None
+    return None if viewed is None else _copied(viewed)
+
+
+def _on_a_copy(write: Callable[..., Any]) -> Callable[..., Any]:
+    def written(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        result = self.clone()
+        write(result, *args, **kwargs)
+        return result
+
+    return written
+
+
+def _copied(view: Callable[..., Any]) -> Callable[..., Any]:
+    def copied(*args: Any, **kwargs: Any) -> Any:
+        result = view(*args, **kwargs)
+        return result.clone() if isinstance(result, Tensor) else [x.clone() for x in result]
+
+    return copied
 
 
 @functools.cache

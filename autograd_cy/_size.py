@@ -14,6 +14,7 @@ _KINDS = (
     "mps", "meta", "hpu", "mtia", "privateuseone",
 )  # fmt: skip
 _NAMED_BUILDS = ("cuda", "xpu", "mtia")  # whose absence has a message of its own
+_MOST = 1_000_000  # numbers that a range gives a Size: more are a mistake, and fill the memory before anything else fails
 _NO_ACCELERATOR = "Cannot access accelerator device when none is available."
 
 
@@ -32,6 +33,8 @@ class Size(tuple[int, ...]):
 
     def __new__(cls, dimensions: Iterable[Any] = ()) -> "Size":
         checked = []
+        if isinstance(dimensions, range) and len(dimensions) > _MOST:
+            raise MemoryError(f"torch.Size() takes at most {_MOST} numbers of a range, but got {len(dimensions)}")
         for i, n in enumerate(dimensions):
             try:
                 checked.append(operator.index(n))

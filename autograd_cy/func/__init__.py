@@ -1,9 +1,10 @@
 """Functions that take functions and return their derivatives, and vmap, under the names of torch.func (facade)."""
 
+from .._later import names_later as _names_later
 from ._beyond import ggnvp, linear_transpose, per_sample_grads
 from ._gradients import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
 from ._implicit import fixed_point
-from ._modules import functional_call, functionalize, stack_module_state
+from ._modules import functional_call, stack_module_state
 from ._sparse import sparse_hessian, sparse_jacobian
 from ._vmap import vmap
 
@@ -12,3 +13,5 @@ __all__ = [
     "linear_transpose", "linearize", "per_sample_grads", "sparse_hessian", "sparse_jacobian", "stack_module_state", "vjp",
     "vmap",
 ]  # fmt: skip
+
+__getattr__, __dir__ = _names_later(__name__, {"_functionalize": ["functionalize"]})

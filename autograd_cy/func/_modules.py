@@ -1,7 +1,7 @@
 """Calls of modules with other parameters than their own (facade)."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .._core.graph.tensor import Tensor
@@ -197,16 +197,3 @@ def _stacked(states: list[dict[str, Tensor]]) -> dict[str, Tensor]:
             raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
         result[name] = stack([x.detach() for x in tensors]).requires_grad_(wanted)
     return result
-
-
-def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
-    """NotImplementedError: it would rewrite writes of a function to operations without them, for compilers that need that.
-
-    >>> import autograd_cy as ag
-    >>> ag.func.functionalize(ag.sin)
-    Traceback (most recent call last):
-    NotImplementedError: functionalize(): there is no compiler here that would need it; the other transforms know writes
-    """
-    raise NotImplementedError(
-        "functionalize(): there is no compiler here that would need it; the other transforms know writes"
-    )

@@ -23,7 +23,7 @@ BaseArgumentTypes: TypeAlias = Union[  # noqa: UP007
     str, int, float, bool, complex, _dtype, _Tensor, _device, _memory_format, _layout
 ]
 Argument: TypeAlias = Optional[  # noqa: UP045
-    Union[  # noqa: UP007
+    Union[
         tuple["Argument", ...], Sequence["Argument"], Mapping[str, "Argument"], slice, range, "Node", BaseArgumentTypes
     ]
 ]

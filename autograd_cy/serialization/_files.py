@@ -87,8 +87,8 @@ def load(
     containers, numbers, strings, and instances of classes given to add_safe_globals(). With weights_only=False it may have
     whole modules and anything else that pickle_module (or pickle) makes, which calls what the file names: only for files
     from who you trust. As in PyTorch, TORCH_FORCE_WEIGHTS_ONLY_LOAD=1 in the environment overrules weights_only=False, and
-    TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1 is for scripts that don't say weights_only. RuntimeError for a file of another format or a damaged one, pickle.UnpicklingError for one that asks
-    for more, or for what this package has not.
+    TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1 is for scripts that don't say weights_only. RuntimeError for a file of another format or
+    a damaged one, pickle.UnpicklingError for one that asks for more, or for what this package has not.
 
     >>> import io
     >>> import autograd_cy as ag
@@ -122,7 +122,8 @@ def _is_trusted(weights_only: bool | None) -> bool:
     )
     if never and always:
         raise RuntimeError(
-            "Only one of `TORCH_FORCE_WEIGHTS_ONLY_LOAD` or `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD` should be set, but both were set."
+            "Only one of `TORCH_FORCE_WEIGHTS_ONLY_LOAD` or `TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD` should be set, but both were "
+            "set."
         )
     if always and weights_only is None:
         warnings.warn(

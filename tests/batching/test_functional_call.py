@@ -3,7 +3,7 @@
 import pytest
 
 import autograd_cy as ag
-from autograd_cy.func import functional_call, functionalize, grad, stack_module_state, vmap
+from autograd_cy.func import functional_call, grad, stack_module_state, vmap
 
 
 class Linear:
@@ -99,7 +99,6 @@ REFUSED = {
     "classes": (lambda: stack_module_state([Linear(), type("Other", (Linear,), {})()]), RuntimeError, "of the same class"),
     "requires_grad": (lambda: stack_module_state([Linear(), Linear(requires_grad=False)]), RuntimeError,
                       "Expected weight from each model to have the same .requires_grad"),
-    "functionalize": (lambda: functionalize(ag.sin), NotImplementedError, "no compiler here"),
 }  # fmt: skip
 
 

@@ -184,6 +184,14 @@ def test_more_parts_than_memory_holds_are_refused_by_name():
         torch.ones(3).tensor_split(2**63 - 1)
 
 
+def test_a_size_of_a_long_range_is_refused_before_it_fills_the_memory():
+    assert torch.Size(range(3)) == (0, 1, 2)
+    with pytest.raises(MemoryError, match="at most 1000000 numbers of a range, but got 2147483648"):
+        torch.Size(range(2**31))
+    with pytest.raises(MemoryError, match="numbers of a range"):
+        torch.distributions.ExponentialFamily(range(2**31))
+
+
 def test_a_size_that_memory_does_not_hold_is_refused_by_name():
     with pytest.raises(MemoryError, match="no memory for 4611686018427387904 times"):
         torch.Size((1, 2)) * 2**62

@@ -212,6 +212,8 @@ FACADE = [
     _dynamo compiler
     _ops
     fx.experimental.proxy_tensor
+    fx.experimental.functionalization
+    func._functionalize
     fx.experimental
     library ops utils._python_dispatch
     optim._groups optim._state_dict

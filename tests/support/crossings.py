@@ -94,8 +94,8 @@ def unaligned(array):
 
 
 LAYOUTS = (in_order, transposed, permuted, sliced, backwards, expanded, unaligned)
-# Of matrices with equal rows the derivative of these is one rounding error divided by another.
-OF_FULL_RANK = {"qr", "linalg.qr"}
+# Of matrices with equal rows a derivative of these, the second one of svd, is one rounding error divided by another.
+OF_FULL_RANK = {"qr", "linalg.qr", "svd", "linalg.svd"}
 
 
 def layouts_for(name: str) -> tuple:

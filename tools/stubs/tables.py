@@ -619,7 +619,7 @@ CORE = {
             "has_torch_function": "bool",
             "is_taken_over": "bool",
             "make_overridable": "None",
-            "calls_handed_to": "Any",
+            "answer_of_handler": "Any", "calls_handed_to": "Any",
             "subclasses_as_tensors": "Any",
             "take_for_tensors": "None",
         },

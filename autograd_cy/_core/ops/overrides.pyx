@@ -19,7 +19,7 @@ on Tensors must not pay for it, so nothing looks at the arguments of a call that
   7. Within `calls_handed_to(handler)` each call of an operation is the handler's, who is asked before all others, but not for
      the calls that are made while it answers. In-place operators and assignments to items are not handed over.
   8. With `creations`, so is each call of a function in Python that makes tensors (the step of runtime/entry.pyx asks for it),
-     and of a method of the facade.
+     and of a method of the facade. What is composed of operations elsewhere asks `answer_of_handler`.
 """
 
 import functools
@@ -154,6 +154,12 @@ cdef object handled_call(object handler, object function, tuple args, dict kwarg
         return handler(function, args, kwargs)
     finally:
         call_handler.reset(token)
+
+
+def answer_of_handler(function, args, kwargs):
+    """What the handler of `calls_handed_to(handler, creations=True)` answers to a call; NotImplemented if there is none."""
+    handler = call_handler.get()
+    return handled_call(handler, function, args, kwargs) if handler is not None and sees_creations.get() else NotImplemented
 
 
 # The facade's modules whose public functions make tensors, or are composed of operations: case 8.

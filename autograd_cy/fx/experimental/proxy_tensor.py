@@ -38,14 +38,19 @@ def make_fx(f: Callable[..., Any], *_: Any, **options: Any) -> Callable[..., Gra
 
     @functools.wraps(f)
     def traced(*args: Any) -> GraphModule:
-        state = _get_rng_state()
-        first = _Recording(f, args)
-        _set_rng_state(state)
-        first.check_against(_Recording(f, args))
-        name = type(f).__name__ if isinstance(f, Module) else getattr(f, "__name__", type(f).__name__)
-        return GraphModule(first.root, first.graph, name)
+        return _module_of(f, lambda: _Recording(f, args))
 
     return traced
+
+
+def _module_of(f: Callable[..., Any], record: Callable[[], "_Recording"]) -> GraphModule:
+    """The graph of a recorded call as a module; it is recorded twice, from one state of random numbers."""
+    state = _get_rng_state()
+    first = record()
+    _set_rng_state(state)
+    first.check_against(record())
+    name = type(f).__name__ if isinstance(f, Module) else getattr(f, "__name__", type(f).__name__)
+    return GraphModule(first.root, first.graph, name)
 
 
 class _Recording:
@@ -85,8 +90,11 @@ class _Recording:
         elif isinstance(result, (tuple, list)):
             for i, part in enumerate(result):
                 if isinstance(part, Tensor):
-                    self._note(part, self.graph.call_function(operator.getitem, (node, i)))
+                    self._note(part, self._part_of(node, i))
         return result
+
+    def _part_of(self, node: Node, number: int) -> Node:
+        return self.graph.call_function(operator.getitem, (node, number))
 
     def _argument(self, value: Any) -> Any:
         if not isinstance(value, Tensor):

@@ -1,0 +1,196 @@
+"""functionalize(): the same results and the same values in the arguments, by operations that write nothing in place."""
+
+import pytest
+
+import autograd_cy as torch
+from autograd_cy.func import functionalize, grad, vmap
+from autograd_cy.fx.experimental.proxy_tensor import make_fx
+
+F = torch.nn.functional
+
+
+def written_view(x):
+    y = x.clone()
+    y[0].mul_(2)
+    y.t()[1].add_(y[1])
+    return y
+
+
+def views_of_views(x):
+    y = (x * 1).contiguous()
+    flat = y.view(-1)
+    flat[1] = 7.0
+    y.t().select(0, 1).copy_(flat[:3])
+    y.diagonal().zero_()
+    return y, flat, y[1:]
+
+
+def parts(x):
+    y = x + 0
+    a, b = y.split([1, 2])
+    a += 1
+    b.sub_(a)
+    y.unbind(1)[2].neg_()
+    for chunk in y.chunk(3, 1):
+        chunk.mul_(2)
+    return a, b, y
+
+
+def shapes_in_place(x):
+    y = x.clone()
+    z = y[0]
+    y.t_()
+    y.unsqueeze_(0).add_(1)
+    z.unsqueeze_(1)
+    return y, z
+
+
+def outputs(x):
+    y, z = torch.empty(3, 3), torch.empty(0)
+    torch.add(x, 1, out=y)
+    torch.mul(y, 2, out=z)
+    values, indices = torch.empty(3), torch.empty(3, dtype=torch.int64)
+    torch.max(y[1:], dim=0, out=(values, indices))
+    torch.exp(x[0], out=y[1])
+    return y, z, values, indices
+
+
+def activations(x):
+    y = x - 1
+    F.relu(y[0], inplace=True)
+    F.hardtanh(y[1], -0.5, 0.5, True)
+    torch.relu_(y[2])
+    return F.dropout(y, 0.5, False, True)
+
+
+def arguments(x):
+    x.add_(1)
+    x.t()[0].mul_(3)
+    return x[1] * 2
+
+
+def other_types(x):
+    y = x.clone()
+    y += torch.ones(3, dtype=torch.float64)
+    mask = y > 2
+    mask.logical_not_()
+    y[mask] = -1
+    return y.masked_fill_(mask.t(), 5), mask
+
+
+def statistics(x):
+    mean, var = torch.zeros(3), torch.ones(3)
+    y = F.batch_norm(x, mean, var, training=True)
+    return y, mean, var
+
+
+def indices(x):
+    y = x.clone()
+    y.index_add_(0, torch.tensor([0, 0]), x[1:])
+    y.scatter_(1, torch.tensor([[0], [1], [2]]), 9.0)
+    y[torch.tensor([2]), 1] = 4
+    y[1:, ::2] = torch.ones(2, 1)
+    return y.fill_diagonal_(3)
+
+
+def loops(x):
+    y = torch.zeros(3)
+    for row in x:
+        if row.sum() > 3:
+            y += row
+        y.clamp_(max=4)
+    return y
+
+
+FUNCTIONS = [
+    written_view, views_of_views, parts, shapes_in_place, outputs, activations, arguments, other_types, statistics, indices,
+    loops,
+]  # fmt: skip
+
+
+def numbers(kind="rows"):
+    x = torch.arange(9.0).reshape(3, 3) / 2
+    return x if kind == "rows" else x.t().contiguous().t() if kind == "columns" else torch.cat([x, x], 1)[:, ::2]
+
+
+def listed(tree):
+    return [x.tolist() for x in (tree if isinstance(tree, (tuple, list)) else (tree,))]
+
+
+@pytest.mark.parametrize("layout", ["rows", "columns", "parts"])
+@pytest.mark.parametrize("remove", ["mutations", "mutations_and_views"])
+@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
+def test_the_same_values(function, remove, layout):
+    x, y, z = (numbers(layout) for _ in range(3))
+    expected = listed(function(x))
+    assert listed(functionalize(function, remove=remove)(y)) == expected and y.tolist() == x.tolist()
+    graph = make_fx(functionalize(function, remove=remove))(numbers(layout))
+    assert listed(graph(z)) == expected and z.tolist() == x.tolist()
+    targets = [getattr(node.target, "_opname", "") for node in graph.graph.nodes]
+    writes = [name for name in targets if name.endswith("_") or name == "set_item"]
+    assert writes == ["copy_"] * (function is arguments)
+    if remove == "mutations_and_views":
+        assert not {"t", "view", "split", "unbind", "chunk", "diagonal", "select", "unsqueeze"} & set(targets)
+
+
+def test_random_numbers_are_those_of_the_function():
+    def noisy(x):
+        y = x.clone().normal_()
+        y[0].uniform_().bernoulli_(0.5)
+        return y + torch.randn(3)
+
+    torch.manual_seed(3)
+    expected, state = noisy(numbers()), torch.get_rng_state()
+    torch.manual_seed(3)
+    assert functionalize(noisy)(numbers()).tolist() == expected.tolist()
+    assert torch.get_rng_state().tolist() == state.tolist()
+
+
+def test_it_is_differentiable_and_can_be_mapped():
+    def cubes(x):
+        y = x.clone()
+        y[1:].mul_(x[:2])
+        return (y * y).sum()
+
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    (expected,) = torch.autograd.grad(cubes(x), x)
+    (found,) = torch.autograd.grad(functionalize(cubes)(x), x)
+    assert found.tolist() == expected.tolist() == grad(functionalize(cubes))(x.detach()).tolist()
+    rows = torch.arange(6.0).reshape(2, 3)
+    assert vmap(functionalize(cubes))(rows).tolist() == [cubes(row).item() for row in rows]
+
+
+def test_modules_and_keyword_arguments():
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(inplace=True), torch.nn.Linear(4, 2))
+    x = numbers()
+    assert listed(functionalize(net)(x)) == listed(net(x))
+    assert functionalize(lambda x, *, k: x.clone().mul_(k))(x, k=2).tolist() == (x * 2).tolist()
+
+
+found_elsewhere = torch.zeros(3)
+REFUSED = {
+    "elsewhere": (lambda x: found_elsewhere.add_(1), "add_.. writes to a tensor that the function finds elsewhere"),
+    "out elsewhere": (lambda x: torch.add(x, 1, out=found_elsewhere), "writes to a tensor that the function finds elsewhere"),
+    "another type": (lambda x: x.clone().view(torch.int32).add_(1), "through view.., a view of another dtype"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_recorded_is_refused_before_it_is_written(name):
+    function, text = REFUSED[name]
+    with pytest.raises(NotImplementedError, match=text):
+        functionalize(function)(torch.ones(3))
+    assert found_elsewhere.tolist() == [0.0] * 3
+
+
+def test_arguments_that_share_memory_are_read_only():
+    x = torch.zeros(3)
+    with pytest.raises(NotImplementedError, match="shares memory with another"):
+        functionalize(lambda a, b: a.add_(1) + b)(x, x[1:2])
+    assert functionalize(lambda a, b: a + b)(x, x[1:2]).tolist() == [0.0] * 3 == x.tolist()
+
+
+def test_another_remove_is_refused():
+    with pytest.raises(ValueError, match="remove is 'mutations' or 'mutations_and_views', but got 'views'"):
+        functionalize(torch.sin, remove="views")
