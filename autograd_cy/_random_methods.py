@@ -30,12 +30,32 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
     return _fill(self, draw, f"BernoulliBackward{2 - of_tensor}", "bernoulli_", generator)
 
 
+_WITHIN_ALL = 32752.0  # half of float16's largest number
+_REAL_TYPES = {16: ("Half", "c10::Half"), 32: ("Float", "float"), 64: ("Double", "double")}  # by their bits, as PyTorch says
+
+
+def _check_range(dtype: Any, start: float, end: float) -> None:
+    """RuntimeError unless the ends and their difference are numbers of the type, in order."""
+    numbers = np.finfo(dtype.numpy_dtype)
+    largest, (word, type_name) = float(numbers.max), _REAL_TYPES[numbers.bits]
+    for name, value in (("from", start), ("to", end)):
+        if not -largest <= value <= largest:
+            raise RuntimeError(f"{name} is out of bounds for {type_name}")
+    if not start <= end:
+        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={start} > to={end}")
+    if not end - start <= largest:
+        raise RuntimeError(
+            f"uniform_ expects to-from <= std::numeric_limits<{word}>::max(), but found to={end} and from={start} which "
+            "result in to-from to exceed the limit"
+        )
+
+
 @public
 def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """uniform_(from=0, to=1) -> Tensor: write numbers drawn uniformly from [from, to), of complex ones from a square."""
     _check_inexact(self, "check_uniform_bounds")
-    if not from_ <= to:
-        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={from_} > to={to}")
+    if not -_WITHIN_ALL <= from_ <= to <= _WITHIN_ALL:
+        _check_range(self.dtype, from_, to)
 
     if not open_levels():
         return fill_with("uniform", self, from_, to, generator, "UniformBackward0")

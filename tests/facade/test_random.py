@@ -1,5 +1,9 @@
 """Random tensors and their generators. Everything here holds for PyTorch, too."""
 
+import math
+import warnings
+
+import numpy as np
 import pytest
 
 import autograd_cy as torch
@@ -180,3 +184,41 @@ def test_generators():
     assert g.device == torch.Generator(device="cpu").device == torch.device("cpu")
     assert same(torch.rand(3, generator=g), torch.rand(3, generator=torch.Generator()))
     assert g.seed() == g.initial_seed() != g.seed()
+
+
+UNIFORM = [
+    (torch.float32, 0, math.inf, "to is out of bounds for float"),
+    (torch.float64, -math.inf, 0, "from is out of bounds for double"),
+    (torch.float32, math.nan, 1, "from is out of bounds for float"),
+    (torch.float16, 0, 1e6, "to is out of bounds for c10::Half"),
+    (torch.complex64, 0, 1e39, "to is out of bounds for float"),
+    (torch.float64, 1, 0, r"expects to return a \[from, to\) range, but found from=1 > to=0"),
+    (torch.float32, -3e38, 3e38, r"to-from <= std::numeric_limits<Float>::max\(\), but found to=3e\+38 and from=-3e\+38"),
+    (torch.float64, -1e308, 1e308, "in to-from to exceed the limit"),
+]
+
+
+@pytest.mark.parametrize(("dtype", "start", "end", "text"), UNIFORM)
+def test_ranges_that_the_type_does_not_hold_are_refused(dtype, start, end, text):
+    """Infinite ends gave infinities and NaN."""
+    x, state = torch.ones(2, dtype=dtype), torch.get_rng_state()
+    with pytest.raises(RuntimeError, match=text):
+        x.uniform_(start, end)
+    assert x.tolist() == [1, 1] and torch.equal(torch.get_rng_state(), state)
+
+
+def test_wide_ranges_that_the_type_holds():
+    assert torch.zeros(1000).uniform_(-1e38, 1e38).abs().max() <= 1e38
+    assert torch.zeros(1000, dtype=torch.float16).uniform_(0, 65504).isfinite().all()
+
+
+def test_a_tensor_that_is_read_only_takes_no_random_numbers():
+    numbers = np.zeros(3)
+    numbers.flags.writeable = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a read-only array
+        x = torch.from_numpy(numbers)
+    state = torch.get_rng_state()
+    with pytest.raises((RuntimeError, ValueError), match="read-only"):
+        x.uniform_()
+    assert torch.equal(torch.get_rng_state(), state) and not numbers.any()

@@ -172,7 +172,8 @@ def test_a_subclass_that_was_not_shared_is_copied():
         pass
 
     x = ag.zeros(2).as_subclass(Other)
-    with pytest.raises((AttributeError, pickle.PicklingError), match="Other"):  # its class is asked for by name: so it is Tensor's own reduction
+    # Its class is asked for by name: so it is Tensor's own reduction.
+    with pytest.raises((AttributeError, pickle.PicklingError), match="Other"):
         reductions.ForkingPickler.dumps(x)
     assert not x.is_shared() and Other not in reductions.ForkingPickler._extra_reducers
     x.share_memory_()

@@ -198,12 +198,12 @@ def fill_with(str kind, Tensor self, double a, double b, generator, str name):
     """fill_with(kind, self, a, b, generator, name) -> Tensor: what `drawn_array` draws written into the tensor."""
     cdef str operation = kind + "_"
     cdef Change change
+    prepare_write(self.array, operation)
     if thread_state().mode & OP_HOOKS or not can_fill(self.array) or is_recorded_write(self, None, operation):
         numbers = drawn_array(kind, shape_of(self), self.array.dtype, generator, operation, a, b)
         return overwrite(self, numbers, NODES[name], operation)
-    key = key_of(generator, operation)
-    prepare_write(self.array, operation)
     change = change_of(self, None, operation)
+    key = key_of(generator, operation)          # the generator moves on: after all that may refuse
     fill(self.array, kind_of(kind), key, a, b)
     commit(change)
     return self
