@@ -168,6 +168,7 @@ __getattr__, __dir__ = _names_later(
         "_typed": _TYPED,
         "_types": _TYPES,
         "_windows": _WINDOWS,
+        "distributions._gamma_draws": ["_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad"],
         "serialization": ["serialization", "load", "save"],
         "autograd.anomaly_mode": ["is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"],
     },

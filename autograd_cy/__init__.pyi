@@ -217,6 +217,9 @@ from .autograd.grad_mode import (
     no_grad,
     set_grad_enabled,
 )
+from .distributions._gamma_draws import _sample_dirichlet as _sample_dirichlet
+from .distributions._gamma_draws import _standard_gamma as _standard_gamma
+from .distributions._gamma_draws import _standard_gamma_grad as _standard_gamma_grad
 from .func import vmap
 from .jit import CompilationUnit, Future, ScriptFunction, ScriptModule
 from .random import (

@@ -64,13 +64,18 @@ _debug_only_display_vmap_fallback_warnings = _log_api_usage_once
 _answers.named(globals(), "nothing is recorded, traced or compiled here")
 
 
+_OF_PACKAGE = ("AcceleratorError", "Generator", "OutOfMemoryError", "Size", "device", "dtype", "layout", "memory_format")
+
+
 def _of_package(name: str) -> Any:
     """The package for `_VariableFunctions`, which has its functions; classes of it under their names."""
     package = sys.modules[__name__.rpartition(".")[0]]
     if name == "_VariableFunctions":
         return package
-    if name in ("Generator", "Size", "device", "dtype", "layout", "memory_format"):
+    if name in _OF_PACKAGE:
         return getattr(package, name)
+    if name == "_LinAlgError":
+        return package.linalg.LinAlgError
     if name in ("Future", "ScriptModule", "ScriptFunction"):
         return getattr(package.jit, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,6 +10,7 @@ from .._core.batching.batched import all_samples, levels_of, one_sample
 from .._core.graph.tensor import Tensor, array_of
 from .._core.ops.drawing import drawing_levels
 from .._data import from_numpy
+from .._generator import Generator
 from .._streams import source_of, type_word
 from ..autograd.function import Function, once_differentiable
 
@@ -17,37 +18,40 @@ _NODES = np.linspace(-5.0, 5.0, 101)  # of the substitution below; the rest of t
 
 
 class StandardGamma(Function):
-    """``StandardGamma.apply(concentration)`` draws once for each element, at rate 1.
+    """``StandardGamma.apply(concentration, generator)`` draws once for each element, at rate 1.
 
     The gradient is that of implicit reparameterization, dx/da = -(dF/da) / p: Figurnov, Mohamed and Mnih, "Implicit
     reparameterization gradients", 2018, section 3.
     """
 
     @staticmethod
-    def forward(concentration: Tensor) -> Tensor:
+    def forward(concentration: Tensor, generator: Generator | None) -> Tensor:
         a = array_of(concentration.detach())
-        drawn = np.maximum(source_of("standard_gamma", None).standard_gamma(a.astype(np.float64)), np.finfo(a.dtype).tiny)
+        drawn = source_of("standard_gamma", generator).standard_gamma(a.astype(np.float64))
+        drawn = np.maximum(drawn, np.finfo(a.dtype).tiny)
         return from_numpy(np.asarray(drawn.astype(a.dtype)))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        ctx.save_for_backward(*inputs, output)
-        ctx.save_for_forward(*inputs, output)
+        ctx.save_for_backward(inputs[0], output)
+        ctx.save_for_forward(inputs[0], output)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, g: Tensor) -> Tensor:
-        return g * _slopes(*ctx.saved_tensors).to(g.dtype)
+    def backward(ctx: Any, g: Tensor) -> tuple[Tensor, None]:
+        return g * _slopes(*ctx.saved_tensors).to(g.dtype), None
 
     @staticmethod
-    def jvp(ctx: Any, t: Tensor) -> Tensor:
+    def jvp(ctx: Any, t: Tensor, _: None) -> Tensor:
         return t * _slopes(*ctx.saved_tensors).to(t.dtype)
 
     @staticmethod
-    def vmap(info: Any, in_dims: tuple[Any, ...], concentration: Tensor) -> tuple[Tensor, int]:
+    def vmap(
+        info: Any, in_dims: tuple[Any, ...], concentration: Tensor, generator: Generator | None
+    ) -> tuple[Tensor, int]:
         if info.randomness != "different":
             raise RuntimeError("vmap: draws with concentrations of a batch need randomness='different'")
-        return StandardGamma.apply(concentration), in_dims[0]
+        return StandardGamma.apply(concentration, generator), in_dims[0]
 
 
 def _slopes(concentration: Tensor, draws: Tensor) -> Tensor:
@@ -76,18 +80,26 @@ def gradient_of_draws(a: np.ndarray, x: np.ndarray, psi: np.ndarray) -> np.ndarr
     return sign * x * total * (_NODES[1] - _NODES[0])
 
 
-def standard_gamma(concentration: Tensor) -> Tensor:
-    """Draws at rate 1, all positive; NotImplementedError unless the dtype is a real floating-point one."""
-    if not concentration.is_floating_point():
-        raise NotImplementedError(f"\"gamma_cpu\" not implemented for '{type_word(concentration)}'")
+def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """``_standard_gamma(concentration)`` draws at rate 1, all positive.
+
+    NotImplementedError unless the dtype is a real floating-point one.
+    """
+    if not input.is_floating_point():
+        raise NotImplementedError(f"\"gamma_cpu\" not implemented for '{type_word(input)}'")
     levels = drawing_levels()
     if levels:  # samples that share a concentration draw their own, too
-        zeros = np.zeros([level.size for level in reversed(levels)], concentration.dtype.numpy_dtype)
-        concentration = concentration + one_sample(from_numpy(zeros), levels)
-    return StandardGamma.apply(concentration)
+        zeros = np.zeros([level.size for level in reversed(levels)], input.dtype.numpy_dtype)
+        input = input + one_sample(from_numpy(zeros), levels)
+    return StandardGamma.apply(input, generator)
 
 
-def dirichlet(concentration: Tensor) -> Tensor:
-    """Draws from the simplex of the last dimension: gamma draws over their sum."""
-    draws = standard_gamma(concentration.double())
-    return _ops.div(draws, draws.sum(-1, keepdim=True)).to(concentration.dtype)
+def _standard_gamma_grad(input: Tensor, output: Tensor) -> Tensor:
+    """``_standard_gamma_grad(concentration, draws)`` is the derivative of each draw by its concentration."""
+    return _slopes(input, output).to(output.dtype)
+
+
+def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """``_sample_dirichlet(concentration)`` draws from the simplex of the last dimension: gamma draws over their sum."""
+    draws = _standard_gamma(input.double(), generator)
+    return _ops.div(draws, draws.sum(-1, keepdim=True)).to(input.dtype)

@@ -7,7 +7,7 @@ from .._core.graph.tensor import Tensor
 from .._sequences import arange as _arange
 from .._size import Size
 from . import constraints
-from ._gamma_draws import dirichlet as _dirichlet
+from ._gamma_draws import _sample_dirichlet
 from .exp_family import ExponentialFamily
 
 __all__ = ["Dirichlet"]
@@ -55,7 +55,7 @@ class Dirichlet(ExponentialFamily):
         return self.concentration * (total - self.concentration) / (total.pow(2) * (total + 1))
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
-        return _dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
+        return _sample_dirichlet(self.concentration.expand(self._extended_shape(sample_shape)))
 
     def log_prob(self, value: Tensor) -> Tensor:
         if self._validate_args:

@@ -6,7 +6,7 @@ from .. import special
 from .._core.graph.tensor import Tensor
 from .._size import Size
 from . import constraints
-from ._gamma_draws import standard_gamma as _standard_gamma
+from ._gamma_draws import _standard_gamma
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all
 

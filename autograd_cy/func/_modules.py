@@ -46,15 +46,20 @@ def functional_call(
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor):
             raise TypeError(f"functional_call(): {name!r} is given {tensor}, which is not an instance of torch.Tensor")
+    if args is None:
+        args = ()
+    with reparametrized(module, tensors, tie_weights=tie_weights, strict=strict):
+        return module(*(args if isinstance(args, tuple) else (args,)), **(kwargs or {}))
+
+
+def reparametrized(
+    module: Any, tensors: dict[str, Tensor], *, tie_weights: bool, strict: bool
+) -> contextlib.AbstractContextManager[None]:
+    """A with block in which a module has those tensors for its own."""
     own = dict(_named_tensors(module))
     if strict:
         _check_names(module, tensors, own)
-    if tie_weights:
-        tensors = _with_ties(tensors, own)
-    if args is None:
-        args = ()
-    with _replaced(module, tensors):
-        return module(*(args if isinstance(args, tuple) else (args,)), **(kwargs or {}))
+    return _replaced(module, _with_ties(tensors, own) if tie_weights else tensors)
 
 
 def _merged(dicts: Any) -> dict[str, Any]:

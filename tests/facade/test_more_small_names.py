@@ -268,3 +268,45 @@ def test_types_of_sizes(torch):
 def test_a_number_for_each_tensor(torch):
     x = torch.ones(2)
     assert type(x._cdata) is int and x._cdata == x._cdata != x.detach()._cdata
+
+
+def test_errors_by_their_names_in_c(torch):
+    with pytest.raises(torch._C._LinAlgError, match="singular"):
+        torch.linalg.inv(torch.zeros(2, 2))
+    assert torch._C._LinAlgError is torch.linalg.LinAlgError and torch._C.OutOfMemoryError is torch.OutOfMemoryError
+    assert torch._C.AcceleratorError is torch.AcceleratorError
+
+
+def test_draws_that_distributions_of_libraries_are_made_of(torch):
+    a = torch.tensor([0.3, 2.0, 50.0], dtype=torch.float64, requires_grad=True)
+    x = torch._standard_gamma(a.expand(2000, 3))
+    assert (x > 0).all() and torch.allclose(x.mean(0), a, rtol=0.2)
+    (g,) = torch.autograd.grad(x[0].sum(), a)
+    assert torch.allclose(g, torch._standard_gamma_grad(a, x[0]).detach())
+    shares = torch._sample_dirichlet(a.detach().expand(2000, 3))
+    assert torch.allclose(shares.sum(-1), torch.ones(2000, dtype=torch.float64))
+    assert torch.allclose(shares.mean(0), a / a.sum(), atol=0.02)
+    for draw in (torch._standard_gamma, torch._sample_dirichlet):
+        one, other = (draw(a.detach(), generator=torch.Generator().manual_seed(3)) for _ in range(2))
+        assert torch.equal(one, other)
+
+
+def test_a_with_block_in_which_a_module_has_other_parameters(torch):
+    stateless = module(torch, "nn.utils.stateless")
+    layer, x = torch.nn.Linear(2, 1), torch.ones(2)
+    own = dict(layer.named_parameters())
+    given = {"weight": torch.tensor([[2.0, 3.0]], requires_grad=True)}
+    with stateless._reparametrize_module(layer, given):
+        y = layer(x) - layer.bias
+        assert layer.weight is given["weight"]
+    y.backward()
+    assert layer.weight is own["weight"] and given["weight"].grad.tolist() == [[1, 1]] and own["weight"].grad is None
+    with pytest.raises(ZeroDivisionError), stateless._reparametrize_module(layer, given):
+        1 / 0  # noqa: B018
+    assert layer.weight is own["weight"]
+    with pytest.raises(RuntimeError, match="Missing key"):
+        with stateless._reparametrize_module(layer, given, strict=True):
+            pass
+    tied = torch.nn.ModuleDict({"a": layer, "b": layer})
+    with stateless._reparametrize_module(tied, {"a.weight": given["weight"]}, tie_weights=True):
+        assert tied["b"].weight is given["weight"]

@@ -1,9 +1,11 @@
-"""The older name of func.functional_call (facade)."""
+"""The older name of func.functional_call, and the with block that libraries take from here (facade)."""
 
+import contextlib
 import warnings
 from typing import Any
 
 from ...func import functional_call as _functional_call
+from ...func._modules import reparametrized as _reparametrized
 
 __all__ = ["functional_call"]
 
@@ -25,3 +27,13 @@ def functional_call(
         stacklevel=2,
     )
     return _functional_call(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights, strict=strict)
+
+
+def _reparametrize_module(
+    module: Any, parameters_and_buffers: Any, *, tie_weights: bool = False, strict: bool = False, stack_weights: bool = False
+) -> contextlib.AbstractContextManager[None]:
+    """``with _reparametrize_module(module, tensors):`` the module has those tensors for its own, by their names.
+
+    `stack_weights` says in which order PyTorch puts them back: here each place gets back what it had.
+    """
+    return _reparametrized(module, dict(parameters_and_buffers), tie_weights=tie_weights, strict=strict)
