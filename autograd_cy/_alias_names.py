@@ -1,8 +1,8 @@
 """Under the alias of torch, modules, classes and functions say torch, as PyTorch's do (facade).
 
 A module is renamed when it is loaded, or when the alias comes if it is loaded already; `restore` gives all names back. What
-a private module defines for the package around it is the package's: `torch.Size`, not `torch._size.Size`. The core keeps its
-names, but for Tensor.
+a private module defines for the package around it is the package's: `torch.Size`, not `torch._size.Size`; or that of the module
+beside it that offers it: `torch.nn.modules.conv.Conv2d`. The core keeps its names, but for Tensor.
 """
 
 import sys
@@ -12,6 +12,7 @@ from typing import Any
 
 from ._core.graph.tensor import name_tensor
 from ._core.runtime.entry import public
+from ._homes import offered_beside
 
 PACKAGE = __name__.partition(".")[0]
 _NAMED = (type, FunctionType, type(public))  # classes, functions, and functions that @public has wrapped
@@ -66,36 +67,15 @@ def rename(module: ModuleType) -> None:
 
 
 def _rename_members(module: ModuleType, ours: str) -> None:
-    package, _, last = ours.rpartition(".")
-    private = last.startswith("_")
-    offered = _offered_beside(package) if private else {}
-    claimed = set() if private else set(getattr(module, "__all__", ()))
+    offered = offered_beside(ours) if ours.rpartition(".")[2].startswith("_") else {}
     for name, value in list(vars(module).items()):
         if not isinstance(value, _NAMED):
             continue
         home = value.__module__
         if home == ours:
             _set(value, "__module__", _torch(offered.get(name, ours)))
-        elif name in claimed and _is_private_in(home, package):
-            _set(value, "__module__", _torch(ours))  # from a private module beside this one
         elif name[0] != "_" and home.startswith((_torch(ours) + "._", ours + "._")) and "._core." not in home:
             _set(value, "__module__", _torch(ours))  # from a private module of this package
-
-
-def _offered_beside(package: str) -> dict[str, str]:
-    """What a package and its public modules offer by name, and whose it is: a module's rather than the package's."""
-    parent = sys.modules.get(package)
-    names = dict.fromkeys(getattr(parent, "__all__", ()), package)
-    for name, module in list(vars(parent).items()) if parent is not None and package != PACKAGE else ():
-        if isinstance(module, ModuleType) and name[0] != "_" and module is sys.modules.get(f"{package}.{name}"):
-            names |= dict.fromkeys(getattr(module, "__all__", ()), f"{package}.{name}")
-    return names
-
-
-def _is_private_in(home: str, package: str) -> bool:
-    """Whether a module is a private one of the package, under either name; what it defines may be named after the package."""
-    beside = home == _torch(package) or home.startswith((_torch(package) + "._", package + "._"))
-    return beside and package != PACKAGE
 
 
 def _set(owner: Any, attribute: str, value: str) -> None:

@@ -5,17 +5,28 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._core.runtime.entry import public
+from .._homes import home_of, operation_homes
 
 OURS, TORCH = "autograd_cy", "torch"
 _added: dict[str, Any] = {}
 
 
-def global_name(value: Any) -> str:
-    """global_name(value) -> the name of a class or function in a file: that of PyTorch for what is ours."""
-    module, name = value.__module__, value.__qualname__
-    if module == OURS or module.startswith(OURS + "."):
-        module = TORCH + module.removeprefix(OURS)
-    return f"{module}.{name}"
+def name_in_torch(value: Any) -> tuple[str, str]:
+    """name_in_torch(class or function) -> the module and name that a file has: PyTorch's for what is ours."""
+    module, name = home_of(value)
+    return (TORCH + module.removeprefix(OURS) if _is_ours(module) else module), name
+
+
+def _is_ours(module: str) -> bool:
+    return module == OURS or module.startswith(OURS + ".")
+
+
+def _names_of(value: Any) -> list[str]:
+    """All names that files may have for a class or function."""
+    found = [name_in_torch(value)]
+    if _is_ours(value.__module__):
+        found += [(TORCH + module.removeprefix(OURS), name) for module, name in operation_homes(value)]
+    return [f"{module}.{name}" for module, name in found]
 
 
 def added(name: str) -> Any:
@@ -37,7 +48,7 @@ def _checked(entries: Sequence[Any]) -> dict[str, Any]:
             raise TypeError(f"add_safe_globals(): expected classes or functions, got {type(value).__name__}")
         if name is not None and not isinstance(name, str):
             raise TypeError(f"add_safe_globals(): expected the name of {value!r} to be a string, got {type(name).__name__}")
-        found[global_name(value) if name is None else name] = value
+        found |= dict.fromkeys(_names_of(value) if name is None else [name], value)
     return found
 
 
@@ -66,7 +77,7 @@ def get_safe_globals() -> list[Any]:
     >>> ag.serialization.get_safe_globals()
     []
     """
-    return list(_added.values())
+    return list({id(value): value for value in _added.values()}.values())
 
 
 @public

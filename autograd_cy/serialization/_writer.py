@@ -14,7 +14,7 @@ from .._core.graph.tensor import Tensor
 from .._data import array_of
 from .._size import Size, device
 from ..utils.hooks import warn_if_has_hooks
-from ._safe_globals import OURS, TORCH, global_name
+from ._safe_globals import OURS, TORCH, name_in_torch
 from ._storages import STORAGES, no_hooks, part_of
 
 _Pickler: Any = vars(pickle)["_Pickler"]  # the stubs do not know all of it
@@ -75,8 +75,7 @@ class Writer(_Pickler):
         elif isinstance(obj, type) and issubclass(Tensor, obj):
             self._write_name(TORCH, "Tensor")
         elif obj.__module__.partition(".")[0] == OURS:
-            whole = global_name(obj)
-            self._write_name(whole.removesuffix("." + obj.__qualname__), obj.__qualname__)
+            self._write_name(*name_in_torch(obj))
         else:
             super().save_global(obj, name)
             return

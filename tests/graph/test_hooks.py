@@ -1,9 +1,14 @@
 """Plain hooks: on tensors, before and after nodes; what they see, may replace, and may not."""
 
+import copy
+import pickle
+from collections import OrderedDict
+
 import pytest
 from common import leaf
 
 import autograd_cy as torch
+from autograd_cy.utils.hooks import RemovableHandle
 
 # Hooks on tensors
 
@@ -182,6 +187,20 @@ def test_a_handle_is_a_context_manager(where):
     assert type(handle).__name__ == "RemovableHandle"
     y.backward()
     assert seen == ["called"]
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))])
+def test_a_copied_handle_removes_from_the_copied_hooks(copied):
+    """The handle of a copied module removed the hook of the original; pickles of lazy layers failed."""
+    hooks, other = OrderedDict(), OrderedDict()
+    handle = RemovableHandle(hooks, extra_dict=other)
+    hooks[handle.id] = other[handle.id] = abs
+    twin_hooks, twin_other, twin = copied((hooks, other, handle))
+    twin.remove()
+    assert not twin_hooks and not twin_other and hooks and other
+    assert RemovableHandle(hooks).id > twin.id
+    copied((handle,))[0].remove()
+    assert hooks and copied(torch.nn.LazyLinear(2))(torch.ones(1, 3)).shape == (1, 2)
 
 
 def test_a_handle_outlives_its_tensor():

@@ -61,6 +61,7 @@ FACADE = [
     _later _missing _once torch_version _inplace _answers _errors _absent_device futures multiprocessing.spawn
     functional _jit_internal onnx hub accelerator mps mtia xpu distributed._group distributed.rpc
     version
+    _homes
     _names _alias_children _alias_metadata _alias_names _alias _layers
     profiler._page
     _data _creation _indices _likes _sequences _strided _tensor_str _windows utils.hooks _shared_memory

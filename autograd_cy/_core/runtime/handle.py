@@ -2,6 +2,7 @@
 
 import weakref
 from _thread import allocate_lock
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
@@ -37,6 +38,17 @@ class RemovableHandle:
             hooks = reference()
             if hooks is not None:
                 hooks.pop(self.id, None)
+
+    def __getstate__(self) -> tuple[Any, int, tuple[Any, ...]]:
+        hooks, *extra = (reference() for reference in self._dicts)
+        return hooks, self.id, tuple(extra)
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        """The dicts are those that were copied or pickled together with it; of a dead one nothing is left to remove."""
+        hooks, self.id, extra = (*state, ())[:3]
+        self._dicts = tuple(weakref.ref(OrderedDict() if found is None else found) for found in (hooks, *extra))
+        with _counting:
+            RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
 
     def __enter__(self) -> "RemovableHandle":
         return self

@@ -18,6 +18,7 @@ from ._hooks import (
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )
+from ._hooks import _WrappedHook as _WrappedHook  # files name it here
 from ._state import _IncompatibleKeys  # noqa: F401  (programs import it from here)
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "R
 
 _State = tuple[Tensor, Tensor]  # h and c
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
+_LISTS = ("_flat_weights_names", "_flat_weights")  # what PyTorch's layers keep, and these find
 _OPERATIONS: dict[str, Any] = {"LSTM": lstm, "GRU": gru, "RNN_TANH": rnn_tanh, "RNN_RELU": rnn_relu}
 
 
@@ -120,6 +121,15 @@ class RNNBase(Module):
     def all_weights(self) -> list[list[Any]]:
         """The parameters: a list for each direction of each layer."""
         return [[getattr(self, name) for name in names] for names in self._all_weights]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """With the lists that PyTorch's layers keep, which reads them from files."""
+        weights = [self._parameters.get(name) for name in self._flat_weights_names]
+        lists = {"_flat_weights_names": self._flat_weights_names, "_flat_weights": weights}
+        return super().__getstate__() | ({} if any(weight is None for weight in weights) else lists)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__({name: value for name, value in state.items() if name not in _LISTS})
 
     @property
     def _flat_weights_names(self) -> list[str]:
