@@ -1,8 +1,8 @@
 """Under the alias of torch, modules, classes and functions say torch, as PyTorch's do (facade).
 
 A module is renamed when it is loaded, or when the alias comes if it is loaded already; `restore` gives all names back. What
-a private module defines for the package around it is the package's: `torch.Size`, not `torch._size.Size`; or that of the module
-beside it that offers it: `torch.nn.modules.conv.Conv2d`. The core keeps its names, but for Tensor.
+a private module defines for the package around it is the package's: `torch.Size`, not `torch._size.Size`; or that of the
+module beside it that offers it: `torch.nn.modules.conv.Conv2d`. The core keeps its names, but for Tensor.
 """
 
 import sys

@@ -29,7 +29,7 @@ def offered_beside(module: str) -> dict[str, str]:
 @functools.cache
 def _offered_within(package: str, folder: str) -> dict[str, str]:
     """What the public modules of a package offer: read from their sources, for they may be loaded later or never."""
-    found = {}
+    found: dict[str, str] = {}
     for file in sorted(os.listdir(folder)):
         name, extension = os.path.splitext(file)
         if extension == ".py" and name[0] != "_":

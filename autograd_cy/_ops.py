@@ -44,11 +44,11 @@ def _record_function_enter(name: str, args: str | None = None) -> Any:
     return _begin_region(name, args)
 
 
-def _record_function_exit(handle: Any) -> None:
+def _record_function_exit(handle: Any) -> Any:
     """The region ends."""
     if hasattr(type(handle), "__torch_function__"):  # a Proxy of torch.fx
         return _handle_torch_function(ops.profiler._record_function_exit, (handle,), handle)
-    _end_region(handle)
+    return _end_region(handle)
 
 
 # What `library` was given, by "namespace::name", beside the operations of record_function.

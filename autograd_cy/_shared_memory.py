@@ -167,4 +167,5 @@ def _all_on(owners: dict[int, Any]) -> list[Tensor]:
     """All Tensors whose memory is that of one of these arrays."""
     on_collection("start", {"generation": 2})  # the collector sees them from now on
     tensors = [x for x in gc.get_objects() if issubclass(type(x), Tensor)]
-    return [x for x in tensors if isinstance(array := metadata_of(x), np.ndarray) and id(_owner(array)) in owners]
+    arrays: list[Any] = [metadata_of(x) for x in tensors]
+    return [x for x, array in zip(tensors, arrays, strict=True) if array is not None and id(_owner(array)) in owners]

@@ -41,7 +41,7 @@ def allows_type(kind: type) -> bool:
 
 def _checked(entries: Sequence[Any]) -> dict[str, Any]:
     """By name; an entry is a class or function, or a pair of one and its name in files."""
-    found = {}
+    found: dict[str, Any] = {}
     for entry in entries:
         value, name = entry if isinstance(entry, tuple) else (entry, None)
         if not callable(value) or not hasattr(value, "__qualname__"):

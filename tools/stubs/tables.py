@@ -94,6 +94,8 @@ PARAMETERS = {
     "show_one_frame.error": "BaseException",
     "register_op_hook.forward": "Callable[..., Any] | None",
     "register_op_hook.backward": "Callable[..., Any] | None",
+    "on_collection.phase": "str",
+    "on_collection.info": "dict[str, int]",
     "share_memory.a": "_Array",
     "share_memory.b": "_Array",
     "accumulates": "bool",
@@ -726,7 +728,7 @@ CORE = {
         [],
         {"allocation_ns": "tuple[float, float]", "event_ns": "float", "type_choice_ns": "float"},
     ),
-    "runtime.lifetime": ([], {"live_objects": "dict[str, int]", "refuse_new": "None"}),
+    "runtime.lifetime": ([], {"live_objects": "dict[str, int]", "on_collection": "None", "refuse_new": "None"}),
     "runtime.state": ([], {"is_debug_build": "bool"}),
     "runtime.threads": (
         [],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ..._core.runtime import module_slots as _slots
 from ..._core.runtime.entry import public as _public
 from . import _conversions, _hooks, _members, _registering, _state
+from ._hooks import _WrappedHook as _WrappedHook  # files name it here
 from ._hooks import (
     register_module_backward_hook,
     register_module_buffer_registration_hook,
@@ -18,7 +19,6 @@ from ._hooks import (
     register_module_module_registration_hook,
     register_module_parameter_registration_hook,
 )
-from ._hooks import _WrappedHook as _WrappedHook  # files name it here
 from ._state import _IncompatibleKeys  # noqa: F401  (programs import it from here)
 
 if TYPE_CHECKING:
