@@ -94,7 +94,7 @@ def unaligned(array):
 
 
 LAYOUTS = (in_order, transposed, permuted, sliced, backwards, expanded, unaligned)
-# Of matrices with equal rows a derivative of these, the second one of svd, is one rounding error divided by another.
+# Of matrices with equal rows derivatives of these are one rounding error divided by another.
 OF_FULL_RANK = {"qr", "linalg.qr", "svd", "linalg.svd"}
 
 
