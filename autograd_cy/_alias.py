@@ -91,7 +91,8 @@ class TorchAlias:
             if not entered:  # the renaming has entered it: importlib would take its own spec instead, and load it again
                 sys.modules.pop(name, None)
             loader = _SameModule(module)
-            return ModuleSpec(name, loader, origin=module.__file__, is_package=hasattr(module, "__path__"))  # type: ignore[arg-type]
+            origin = getattr(module, "__file__", None)  # torch.ops has none
+            return ModuleSpec(name, loader, origin=origin, is_package=hasattr(module, "__path__"))  # type: ignore[arg-type]
         # `from torch import x` looks for a module autograd_cy.x where there is no attribute x. The core has its own finder.
         if name.startswith("multiprocessing."):
             return _alias_children.find_spec(name, path)

@@ -23,3 +23,10 @@ print(importlib.metadata.version("torch") == torch.__version__, importlib.metada
 def test_no_module_is_loaded_twice():
     done = subprocess.run([sys.executable, "-m", "autograd_cy", "-c", SCRIPT], capture_output=True, text=True)
     assert done.stdout.splitlines() == ["[]", "True", "True None"], done.stdout + done.stderr
+
+
+def test_an_operation_can_be_imported_at_the_first_line():
+    """`torch.ops` is an object without a file: the import failed where nothing had asked for torch before."""
+    script = "from torch.ops import aten; import torch; print(aten is torch.ops.aten, aten.relu(torch.ones(1)).item())"
+    done = subprocess.run([sys.executable, "-m", "autograd_cy", "-c", script], capture_output=True, text=True)
+    assert done.stdout == "True 1.0\n", done.stdout + done.stderr
