@@ -62,8 +62,9 @@ class Writer:
         if not self.body:
             self.body.append("pass\n")
         kinds = {name: value for name, value in common_globals().items() if name == "torch"}
-        head = f"def forward({', '.join([self.root, *self._ordered()])}){self.returned}:"
-        text = "".join(self.body)
+        parameters, first = self.graph._codegen._head(self.root, self._ordered())
+        head = f"def forward({', '.join([self.root, *parameters])}){self.returned}:"
+        text = first + "".join(self.body)
         code = "\n".join("    " + line for line in text.split("\n"))
         return PythonCode(f"\n\n\n{head}\n{code}", {**kinds, **self.globals})
 

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from ..utils._pytree import TreeSpec as _TreeSpec
+from ..utils._pytree import tree_flatten as _tree_flatten
 from ._code import PythonCode
 from ._code import Writer as _Writer
 from ._names import Namespace as _Namespace
@@ -47,6 +49,27 @@ class CodeGen:
     def process_outputs(self, outputs: Any) -> Any:
         """``process_outputs(outputs)``: what a call returns for what the output node has."""
         return outputs
+
+    def _head(self, root: str, parameters: list[str]) -> tuple[list[str], str]:
+        """The parameters in the text of forward() and its first line, for those that the placeholders ask for."""
+        return parameters, ""
+
+
+class _TreeCodeGen(CodeGen):
+    """Of a function whose arguments are trees: the placeholders are their leaves."""
+
+    def __init__(self, names: list[str], spec: _TreeSpec) -> None:
+        self.names, self.spec = names, spec
+
+    def process_inputs(self, *args: Any) -> Any:
+        leaves, spec = _tree_flatten(args)
+        if spec != self.spec:
+            raise ValueError(f"the arguments were {self.spec} where the function was recorded, but are {spec}")
+        return leaves
+
+    def _head(self, root: str, parameters: list[str]) -> tuple[list[str], str]:
+        leaves = "".join(f"{name}, " for name in parameters)
+        return self.names, f"{leaves}= {root}.graph.process_inputs({', '.join(self.names)})\n" if leaves else ""
 
 
 class _InsertPoint:

@@ -1,5 +1,8 @@
 """make_fx(): what a function does with its tensors as a graph of overloads."""
 
+import copy
+import pickle
+
 import pytest
 
 import autograd_cy as torch
@@ -48,3 +51,25 @@ def test_gradients_are_refused():
 
     with pytest.raises(NotImplementedError, match="sees the calls of operations"):
         make_fx(function)(torch.ones(2))
+
+
+def test_arguments_that_hold_several_tensors():
+    """Parameters as a dict: all its tensors got one name, and the code of the module was no Python."""
+
+    def function(params, x, *rest):
+        return {"y": params["w"] * x + params["b"][0]}, rest[0][1]
+
+    w, b, x = torch.tensor([2.0, 3.0]), torch.tensor([1.0, 1.0]), torch.tensor([5.0, 7.0])
+    traced = make_fx(function)({"w": x, "b": [x]}, w, (1, b))
+    assert [n.name for n in traced.graph.find_nodes(op="placeholder")] == ["params_1", "params_2", "x_1", "rest_0_1", "rest_0_2"]
+    assert "def forward(self, params, x, rest_0):" in traced.code
+    copies = copy.deepcopy(traced), pickle.loads(pickle.dumps(traced)), torch.fx.Transformer(traced).transform()
+    for module in (traced, *copies):
+        found, other = module({"w": w, "b": [b]}, x, (1, x))
+        assert found["y"].tolist() == [11, 22] and torch.equal(other, x)
+    found, _ = torch.fx.Interpreter(traced).run({"w": w, "b": [b]}, x, (1, x))
+    assert found["y"].tolist() == [11, 22]
+    with pytest.raises(ValueError, match="where the function was recorded"):
+        traced({"w": w}, x, (1, x))
+    functional = torch.func.functionalize(lambda params, x: params["w"].clone().mul_(x) + params["b"][0])
+    assert functional({"w": w, "b": [b]}, x).tolist() == [11, 22]

@@ -2,6 +2,7 @@
 
 import functools
 import inspect
+import itertools
 import operator
 from collections.abc import Callable
 from typing import Any
@@ -13,8 +14,9 @@ from ...nn.modules.module import Module
 from ...nn.parameter import Parameter
 from ...random import get_rng_state as _get_rng_state
 from ...random import set_rng_state as _set_rng_state
+from ...utils._pytree import tree_flatten as _tree_flatten
 from ...utils._pytree import tree_map as _tree_map
-from ..graph import Graph
+from ..graph import Graph, _TreeCodeGen
 from ..graph_module import GraphModule
 from ..node import Node
 
@@ -61,14 +63,22 @@ class _Recording:
         self.constants: list[Tensor] = []
         self._nodes: dict[int, Node] = {}
         self._kept: list[Any] = []  # so that no other object gets the id of one
-        names = iter(_parameter_names(f, len(args)))
-        given = [_tree_map(lambda x, name=name: self._placeholder(name, x), a) for name, a in zip(names, args, strict=True)]
+        names = _parameter_names(f, len(args))
+        given = [self._given(name, arg) for name, arg in zip(names, args, strict=True)]
+        leaves, spec = _tree_flatten(args)
+        if [id(leaf) for leaf in leaves] != [id(arg) for arg in args]:
+            self.graph.set_codegen(_TreeCodeGen(names, spec))
         with _calls_handed_to(self._handle, creations=True):
             result = f(*given)
         self.graph.output(_tree_map(self._argument, result))
 
+    def _given(self, name: str, arg: Any) -> Any:
+        """An argument with a placeholder for each of its leaves."""
+        numbers = itertools.count(1)
+        return _tree_map(lambda leaf: self._placeholder(f"{name}_{next(numbers)}", leaf), arg)
+
     def _placeholder(self, name: str, value: Any) -> Any:
-        node = self.graph.placeholder(f"{name}_1")
+        node = self.graph.placeholder(name)
         if isinstance(value, Tensor):
             value = value.detach().requires_grad_(value.requires_grad)
             self._note(value, node)
