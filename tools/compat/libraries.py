@@ -52,7 +52,9 @@ HIGHER = (Difference(RANDOM, test=r"testDiffOptCallback_0_simple_model_adam$"),)
 SKORCH = (Difference("storages come next", test=r"::test_torch_load_kwargs_forwarded_to_torch_load_unpickle$"),)
 TORCHMETRICS = (Difference(RANDOM, test=r"-samplewise-.*multi_dim", error=r"Found empty input array"),)
 CAPTUM = (
-    Difference(RANDOM, test=r"tests/module/test_(binary_concrete|gaussian)_stochastic_gates(_cuda)?\.py", error="differ|within"),
+    Difference(
+        RANDOM, test=r"tests/module/test_(binary_concrete|gaussian)_stochastic_gates(_cuda)?\.py", error="differ|within"
+    ),
     Difference(RANDOM, test=r"test_(kernel_shap|lime|layer_gradient_shap|neuron_gradient_shap)\.py", error="differ|within"),
     Difference(RANDOM, test=r"::test_perm_fn_broadcastable_masks$", error="_check_features_are_permuted"),
 )
@@ -73,7 +75,8 @@ GPYTORCH = (
 BY_CHANCE_IN_PYRO = (
     r"test_binomial_approx_sample\[0\.\d\d-10\]", r"test_shape_augmented_gamma_elbo\[0\.2-0\.2\]", "test_mle_bvm$",
     r"test_stable\.py::test_additive", r"test_nuts\.py::test_gamma_beta", r"test_stable_hmm_distribution\[skewed-1\.6-2-1-3\]",
-    r"test_median\[JitTraceGraph_ELBO-auto_class12\]", r"test_subsample_gradient\[TraceEnum_ELBO-False-full-nonreparam-scaled\]",
+    r"test_median\[JitTraceGraph_ELBO-auto_class12\]",
+    r"test_subsample_gradient\[TraceEnum_ELBO-False-full-nonreparam-scaled\]",
     r"test_discrete\.py::test_distribution_masked\[sample\]",
 )  # fmt: skip
 PYRO = (
