@@ -122,7 +122,7 @@ def changed(x, before, name):
 
 def is_pure(name, args, kwargs):
     """Whether the call is one of an operation that writes to nothing; an argument more may be `inplace`."""
-    in_place = len(args) > 1 and isinstance(args[-1], (bool, np.bool_)) and args[-1]
+    in_place = len(args) > 1 and type(args[-1]) in (bool, np.bool_) and args[-1]
     return name.startswith("op ") and not (name.endswith(WRITES) or "out" in kwargs or in_place)
 
 
