@@ -106,9 +106,10 @@ def backward(
     retain_graph: keep what the graph saved, for another backward; by default as create_graph.
     create_graph: record the gradients' own computation, for higher derivatives.
     inputs: accumulate into these tensors only, which need not be leaves. A root or input can be a GradientEdge.
-    atomic: change each `.grad` when all gradients are computed, so that an error on the way, also one of a tensor's hook,
-    leaves every `.grad` as it was; post-accumulate hooks run at the very end. What a hook or Function gives to leaves by a
-    backward() of its own, as a checkpoint with use_reentrant=True does, is not held back. PyTorch has no such option.
+    atomic: change the leaves' `.grad` when all gradients are computed, so that an error on the way, also one of a tensor's
+    hook, leaves each of them as it was; post-accumulate hooks run at the very end. It holds for this backward alone: what a
+    hook or Function gives to leaves by a backward() of its own, as a checkpoint with use_reentrant=True does, is not held
+    back, nor is the `.grad` that an intermediate tensor retains. PyTorch has no such option.
     RuntimeError for a tensor that requires no grad, a seed of the wrong shape, or another number of seeds than tensors.
 
     >>> import autograd_cy as ag

@@ -4,7 +4,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..fx.experimental.functionalization import functional_module
+from ..autograd.grad_mode import inference_mode
+from ..fx.experimental._functionalization import functional_module
+from ..utils._pytree import tree_flatten, tree_unflatten
 
 __all__ = ["functionalize"]
 
@@ -14,8 +16,10 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
 
     Arguments that func writes to get their new values at the end. remove="mutations_and_views" makes copies of views, too.
     With make_fx the graph shows these operations. func is called twice for each call, as by make_fx, on copies of the
-    arguments; keyword arguments are not written to. ValueError for another `remove`. NotImplementedError where func
-    writes to a tensor that is no argument, to one of two arguments that share memory, or through a view of another dtype.
+    arguments. ValueError for another `remove`. NotImplementedError where the graph can't say what func does: writes to a
+    tensor that is no argument, to one of two arguments that share memory, through a view of another dtype or one whose
+    elements share memory, or within no_grad() to a tensor that requires grad; other shapes for an argument; hooks, custom
+    Functions, backward(), NumPy arrays, and transforms within func.
 
     >>> import autograd_cy as ag
     >>> from autograd_cy.fx.experimental.proxy_tensor import make_fx
@@ -33,7 +37,14 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
 
     @functools.wraps(func)
     def functional(*args: Any, **kwargs: Any) -> Any:
-        module = functional_module(lambda *args: func(*args, **kwargs), args, remove == "mutations_and_views")
-        return module(*args)
+        leaves, spec = tree_flatten((args, kwargs))
+
+        def of_leaves(*leaves: Any) -> Any:
+            args, kwargs = tree_unflatten(leaves, spec)
+            return func(*args, **kwargs)
+
+        with inference_mode(False):  # whose tensors have no versions, by which writes are seen
+            module = functional_module(of_leaves, tuple(leaves), remove == "mutations_and_views")
+        return module(*leaves)
 
     return functional

@@ -74,6 +74,24 @@ def test_what_is_not_linear_is_refused(f):
         func.linear_transpose(f, ag.zeros(5))
 
 
+@pytest.mark.parametrize("f", [ag.conj, ag.real, lambda x: x + x.conj(), ag.abs])
+def test_what_is_linear_over_the_reals_only_is_refused(f):
+    with pytest.raises(RuntimeError, match="isn't linear"):
+        func.linear_transpose(f, ag.zeros(3, dtype=ag.complex64))
+
+
+def test_real_to_complex_is_linear():
+    (found,) = func.linear_transpose(lambda x: x * (1 + 2j), ag.zeros(2))(ag.tensor([1 + 1j, 1j]))
+    assert found.tolist() == [-1.0, -2.0]
+
+
+def test_one_element_of_many_that_is_not_linear_is_refused():
+    with pytest.raises(RuntimeError, match="isn't linear"):
+        func.linear_transpose(lambda x: ag.cat([x[:1] ** 2 + x[:1], x[1:]]), ag.zeros(100_000))
+    with pytest.raises(RuntimeError, match="at least one primal"):
+        func.linear_transpose(lambda: ag.ones(2))
+
+
 HOLOMORPHIC = {
     "exp": (ag.exp, np.exp),
     "a quotient": (lambda z: 1 / (z + 3), lambda z: -1 / (z + 3) ** 2),

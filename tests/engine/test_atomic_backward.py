@@ -133,6 +133,19 @@ def test_hooks_of_the_leafs_node_see_what_they_see_otherwise():
     assert seen[True] == seen[False] and len(seen[True]) == 3
 
 
+def test_errors_at_the_end_say_which_leaf():
+    xs, seen = leaves(2), []
+    xs[1].grad = ag.zeros(3)
+    xs[1].grad.resize_(2)
+    with pytest.raises(RuntimeError, match="given another shape") as error:
+        (xs[0] * xs[1]).sum().backward(atomic=True)
+    assert "AccumulateGrad" in error.value.__notes__[0] and xs[0].grad is None
+    xs[1].grad = None
+    xs[0].register_post_accumulate_grad_hook(lambda _: seen.append(ag.autograd.graph.current_node()))
+    (xs[0] * xs[1]).sum().backward(atomic=True)
+    assert seen == [ag.autograd.graph.get_gradient_edge(xs[0]).node]
+
+
 def test_inputs_callbacks_and_other_tensors():
     x, w = leaves(2)
     y = x * w

@@ -222,3 +222,11 @@ def test_a_tensor_that_is_read_only_takes_no_random_numbers():
     with pytest.raises((RuntimeError, ValueError), match="read-only"):
         x.uniform_()
     assert torch.equal(torch.get_rng_state(), state) and not numbers.any()
+
+
+def test_elements_in_one_place_take_no_random_numbers():
+    state = torch.get_rng_state()
+    for method in (torch.Tensor.uniform_, torch.Tensor.normal_):
+        with pytest.raises(RuntimeError, match="single memory location"):
+            method(torch.zeros(3).expand(2, 3))
+    assert torch.equal(torch.get_rng_state(), state)

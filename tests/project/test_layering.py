@@ -213,7 +213,8 @@ FACADE = [
     _dynamo compiler
     _ops
     fx.experimental.proxy_tensor
-    fx.experimental.functionalization
+    fx.experimental._aliases
+    fx.experimental._functionalization
     func._functionalize
     fx.experimental
     library ops utils._python_dispatch

@@ -197,10 +197,9 @@ cdef int check_accumulate(Tensor leaf, object g, bint recorded) except -1:
     if is_closed(leaf):
         return 0
     check_shape(leaf, array)
-    if leaf.gradient is not None:
+    if leaf.gradient is not None and not recorded:
         check_grad_shape(leaf, array)
-        if not recorded:
-            check_write(leaf.gradient.inference, "AccumulateGrad")
+        check_write(leaf.gradient.inference, "AccumulateGrad")
     return 0
 
 

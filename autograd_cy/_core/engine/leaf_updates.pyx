@@ -12,6 +12,7 @@ from autograd_cy._core.graph.node cimport (
 from autograd_cy._core.graph.op_hooks cimport observe_end, observe_start
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.state cimport thread_state
 
 cnp.import_array()
 
@@ -42,12 +43,24 @@ cdef int update_held(GraphTask task) except -1:
     """Add all that was held back: nothing if any of it can't be added."""
     cdef Update update
     for update in task.held:
+        begin(task, update)
         if update.g is not None:
             check_accumulate(leaf_of(update.node), update.g, task.recorded)
     for update in task.held:
+        begin(task, update)
         add(task, update)
     for update in task.held:
+        begin(task, update)
         run_after(task, update)
+    task.node = None
+    thread_state().node = NULL
+    return 0
+
+
+cdef int begin(GraphTask task, Update update) except -1:
+    """The leaf's node runs: what an error tells, and who asks for the current node."""
+    task.node = update.node
+    thread_state().node = <void *> update.node
     return 0
 
 

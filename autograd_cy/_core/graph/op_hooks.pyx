@@ -38,7 +38,6 @@ cdef extern from *:
 
 cdef enum:
     DEBUG_LEVEL = 10            # logging.DEBUG
-    WARNING_LEVEL = 30          # logging.WARNING
 
 SHORT = {"float16": "f16", "float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128", "bool": "b8",
          "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8"}
@@ -113,19 +112,25 @@ cdef object imported(str name):
 
 
 cdef bint is_logged() except -1:
-    """Whether the logger autograd_cy.autograd.graph, or the one of the package, was set to show DEBUG."""
+    """Whether the logger autograd_cy.autograd.graph, or one above it but the root, was set to show DEBUG.
+
+    As in PyTorch, who sets the root logger, and so lets all of Python log, doesn't ask for each node.
+    """
+    cdef object own
     if load_pointer(&logger) == NULL:
         get_logger = getattr(imported("logging"), "getLogger", None)
         if get_logger is None:
             return False
-        package = get_logger("autograd_cy")
-        if not package.level:               # as in PyTorch, who lets all of Python log doesn't ask for each node
-            package.setLevel(WARNING_LEVEL)
         found = get_logger("autograd_cy.autograd.graph")
         Py_INCREF(found)
         if not claim(&logger, <void *> found):
             Py_DECREF(found)
-    return (<object> load_pointer(&logger)).isEnabledFor(DEBUG_LEVEL)
+    own = <object> load_pointer(&logger)
+    while own.parent is not None:
+        if own.level:
+            return own.level <= DEBUG_LEVEL
+        own = own.parent
+    return False
 
 
 cdef int observe_start(Node node, tuple gradients) except -1:

@@ -24,7 +24,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.reentry cimport take_turn
 from autograd_cy._core.runtime.state cimport OP_HOOKS, thread_state
 from autograd_cy._core.writes.change cimport Change, change_of, commit
-from autograd_cy._core.writes.inplace cimport is_recorded_write
+from autograd_cy._core.writes.inplace cimport check_memory, is_recorded_write
 
 cnp.import_array()
 
@@ -198,12 +198,13 @@ def fill_with(str kind, Tensor self, double a, double b, generator, str name):
     """fill_with(kind, self, a, b, generator, name) -> Tensor: what `drawn_array` draws written into the tensor."""
     cdef str operation = kind + "_"
     cdef Change change
-    prepare_write(self.array, operation)
+    prepare_write(self.array, operation)        # all that may refuse comes before the generator moves on
+    check_memory(self.array, None)
     if thread_state().mode & OP_HOOKS or not can_fill(self.array) or is_recorded_write(self, None, operation):
         numbers = drawn_array(kind, shape_of(self), self.array.dtype, generator, operation, a, b)
         return overwrite(self, numbers, NODES[name], operation)
     change = change_of(self, None, operation)
-    key = key_of(generator, operation)          # the generator moves on: after all that may refuse
+    key = key_of(generator, operation)
     fill(self.array, kind_of(kind), key, a, b)
     commit(change)
     return self
