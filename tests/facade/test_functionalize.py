@@ -178,7 +178,8 @@ def test_random_numbers_are_those_of_the_function():
     def noisy(x):
         y = x.clone().normal_()
         y[0].uniform_().bernoulli_(0.5)
-        return y + torch.randn(3)
+        torch.rand(3, out=(z := torch.empty(3, dtype=torch.float64)))
+        return y + torch.randn(3) + z
 
     torch.manual_seed(3)
     expected, state = noisy(numbers()), torch.get_rng_state()

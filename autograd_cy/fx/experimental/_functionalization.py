@@ -220,7 +220,10 @@ class _Functional(_Recording):
         """What a call that writes would return if it didn't."""
         function, args, kwargs = call
         if "out" in kwargs or kwargs.get("inplace"):
-            return self.call_node((function, args, {k: v for k, v in kwargs.items() if k not in ("out", "inplace")}), {})
+            others = {k: v for k, v in kwargs.items() if k not in ("out", "inplace")}
+            if not list(_tensors_in((args, others))) and isinstance(kwargs.get("out"), Tensor):
+                others.setdefault("dtype", kwargs["out"].dtype)  # numbers are drawn in the type of out=
+            return self.call_node((function, args, others), {})
         if _ends_in_place(function, args):
             return self.call_node((function, args[:-1], kwargs), {})
         given, named = tree_map(self._argument, (args, kwargs))
