@@ -135,7 +135,7 @@ class UninitializedTensorMixin:
             "parameters before accessing their attributes."
         )
 
-    def share_memory_(self) -> None:
+    def share_memory_(self) -> Any:
         """No memory yet: RuntimeError."""
         raise RuntimeError(
             "Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters before "

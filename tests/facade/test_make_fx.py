@@ -61,7 +61,8 @@ def test_arguments_that_hold_several_tensors():
 
     w, b, x = torch.tensor([2.0, 3.0]), torch.tensor([1.0, 1.0]), torch.tensor([5.0, 7.0])
     traced = make_fx(function)({"w": x, "b": [x]}, w, (1, b))
-    assert [n.name for n in traced.graph.find_nodes(op="placeholder")] == ["params_1", "params_2", "x_1", "rest_0_1", "rest_0_2"]
+    names = [n.name for n in traced.graph.find_nodes(op="placeholder")]
+    assert names == ["params_1", "params_2", "x_1", "rest_0_1", "rest_0_2"]
     assert "def forward(self, params, x, rest_0):" in traced.code
     copies = copy.deepcopy(traced), pickle.loads(pickle.dumps(traced)), torch.fx.Transformer(traced).transform()
     for module in (traced, *copies):

@@ -58,7 +58,7 @@ class _Functional(_Recording):
                 )
 
     def _placeholder(self, name: str, value: Any) -> Any:
-        node = self.graph.placeholder(f"{name}_1")
+        node = self.graph.placeholder(name)
         if not isinstance(value, Tensor):
             return value
         own = copy_of(value)
