@@ -86,6 +86,12 @@ def _roots_of(tensors: Any) -> tuple[Any, ...]:
     return _as_tuple(tensors)
 
 
+def _handed_over(tensors: Any, grad_tensors: Any, options: dict[str, Any], atomic: bool) -> Any:
+    """backward() of what takes over calls; `atomic`, which PyTorch has not, is told only where it was asked for."""
+    more = {"atomic": True} if atomic else {}
+    return handle_torch_function(backward, _items(tensors), tensors, grad_tensors=grad_tensors, **options, **more)
+
+
 # backward() and grad() have their handlers within 256 instructions. For one further on, CPython 3.11 makes an int of the place
 # of the error; where there is no memory for the int, that is an error at the same place, and so on for ever.
 
@@ -121,8 +127,7 @@ def backward(
     try:
         if type(tensors) is not Tensor and has_torch_function((tensors,)):
             options = {"retain_graph": retain_graph, "create_graph": create_graph, "inputs": inputs}
-            options |= {"atomic": True} if atomic else {}
-            return handle_torch_function(backward, _items(tensors), tensors, grad_tensors=grad_tensors, **options)
+            return _handed_over(tensors, grad_tensors, options, atomic)
         if grad_variables is not None:
             grad_tensors = _from_old_name(grad_tensors, grad_variables)
         roots = _roots_of(tensors)
