@@ -21,7 +21,7 @@ FUSED |= {"fft.rfft", "fft.rfft2", "fft.rfftn", "fft.hfft"}  # no input
 FUSED |= {"masked_select", "scatter_reduce", "index_reduce", "complex", "special.log_ndtr"}  # not all that PyTorch saves
 FUSED |= {"embedding_bag"}  # not all that PyTorch saves, either
 FUSED |= {"addcmul", "addcdiv"}  # tensor1 times value
-FUSED |= {"addbmm", "linalg.lstsq"}  # no sizes, no solution
+FUSED |= {"addbmm", "linalg.lstsq", "cholesky_solve"}  # no sizes, no solution, no right side
 FUSED |= {"lu", "lu_solve", "stft", "istft", "logsumexp"}  # PyTorch warns, or refuses to reduce no dimension
 FUSED |= {"gradient", "narrow_copy", "slice_copy", "as_strided", "as_strided_copy", "as_strided_scatter"}  # resolved arguments
 # What a node shows in another way than PyTorch's

@@ -86,7 +86,8 @@ COMPOSED = {
     "vdot",
     # Of networks: one node each are layers that are many there, and attention of fewer than four dimensions.
     "channel_shuffle", "gru", "gru_cell", "lstm", "lstm_cell", "native_channel_shuffle", "native_dropout",
-    "nn.functional.binary_cross_entropy_with_logits", "nn.functional.kl_div", "nn.functional.multi_margin_loss",
+    "nn.functional.binary_cross_entropy_with_logits", "nn.functional.kl_div", "nn.functional.lp_pool1d",
+    "nn.functional.lp_pool2d", "nn.functional.lp_pool3d", "nn.functional.multi_margin_loss",
     "nn.functional.multilabel_margin_loss", "nn.functional.pad", "nn.functional.scaled_dot_product_attention",
     "nn.functional.soft_margin_loss", "nn.functional.softsign", "nn.functional.tanhshrink",
     "pairwise_distance", "pdist", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell",

@@ -77,12 +77,15 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             inside = (target >= first) & (target < end)
             column = where(inside, self.shortlist_size + i, column)
             clusters.append(inside.nonzero().squeeze(1))
-        output = _F.log_softmax(self.head(input), dim=1).gather(1, column.unsqueeze(1)).squeeze(1)
+        parts = []
         for rows, first, network in zip(clusters, self.cutoffs, self.tail, strict=False):
             if rows.numel():
                 log_prob = _F.log_softmax(network(input.index_select(0, rows)), dim=1)
                 places = (target.index_select(0, rows) - first).unsqueeze(1)
-                output = output.index_add(0, rows, log_prob.gather(1, places).squeeze(1))
+                parts.append((rows, log_prob.gather(1, places).squeeze(1)))
+        output = _F.log_softmax(self.head(input), dim=1).gather(1, column.unsqueeze(1)).squeeze(1)
+        for rows, part in parts:
+            output = output.index_add(0, rows, part)
         return output
 
     def log_prob(self, input: Tensor) -> Tensor:
