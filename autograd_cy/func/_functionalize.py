@@ -19,7 +19,8 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
     arguments. ValueError for another `remove`. NotImplementedError where the graph can't say what func does: writes to a
     tensor that is no argument, to one of two arguments that share memory, through a view of another dtype or one whose
     elements share memory, or within no_grad() to a tensor that requires grad; other shapes for an argument; hooks, custom
-    Functions, backward(), NumPy arrays, and transforms within func.
+    Functions, backward(), NumPy arrays, and transforms within func. Tensors that func makes after set_default_dtype() get the
+    default dtype of the caller.
 
     >>> import autograd_cy as ag
     >>> from autograd_cy.fx.experimental.proxy_tensor import make_fx

@@ -53,7 +53,7 @@ class View:
         if name_of(self.call[0]) == "as_strided":
             parent = self.recording.new(aten.contiguous, parent)
         node = self.recording.view_node(self.call, {**self.nodes, id(self.of): parent})
-        return node if self.part is None else self.recording.item(node, self.part)
+        return node if self.part is None else self.recording.part_of(node, self.part)
 
     def put_back(self, parent: Node, value: Node) -> Node:
         """The parent's value with this one in the place of the view."""

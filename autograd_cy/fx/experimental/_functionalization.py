@@ -24,12 +24,16 @@ from .proxy_tensor import _module_of, _Recording
 
 __all__ = ["functional_module"]
 
-_NO_NODE = ("item", "tolist", "is_contiguous", "stride", "size", "dim", "numel")  # they say something, and change nothing
+# Calls that only read a tensor: the graph needs no node for them.
+_NO_NODE = ("item", "tolist", "is_contiguous", "stride", "size", "dim", "numel")
 _REFUSED = ("backward", "numpy", "register_hook", "retain_grad", "resize_", "resize_as_", "set_")
 _VIEWS_IN_PLACE = ("t_", "transpose_", "swapaxes_", "swapdims_", "squeeze_", "unsqueeze_", "as_strided_", "detach_")
-_ON_A_COPY = ("normal_", "bernoulli_", "polygamma_", "set_item")  # without the underscore they take other arguments
-_SAME_TYPE = ("add_", "sub_", "mul_", "div_", "copy_", "fill_", "zero_", "neg_", "exp_", "relu_", "clamp_")  # if inputs are
-_WRITING = ("batch_norm", "instance_norm", "embedding", "embedding_bag")  # to arguments, without a name that says so
+# Operations that take other arguments under the name without the underscore: the graph calls them on a copy.
+_ON_A_COPY = ("normal_", "bernoulli_", "polygamma_", "set_item")
+# Operations whose result has the type of the inputs, where all of them have one floating-point or complex type.
+_SAME_TYPE = ("add_", "sub_", "mul_", "div_", "copy_", "fill_", "zero_", "neg_", "exp_", "relu_", "clamp_")
+# Operations that may write to arguments, though no name says so.
+_WRITING = ("batch_norm", "instance_norm", "embedding", "embedding_bag")
 
 
 class _Functional(_Recording):
@@ -78,9 +82,6 @@ class _Functional(_Recording):
         """A node that calls an operation of `aten`."""
         overload = getattr(packet, packet.overloads()[0])
         return self.graph.call_function(overload, args, kwargs, name=packet.__name__)
-
-    def item(self, node: Node, number: int) -> Node:
-        return self._part_of(node, number)
 
     def call_node(self, call: tuple[Any, Any, Any], instead: dict[int, Node], suffix: str = "") -> Node:
         """A node of the call, with nodes for its tensors: those of `instead`, by the tensors' ids, or the current ones."""
@@ -207,7 +208,7 @@ class _Functional(_Recording):
         result = function(*args, **kwargs)
         several = isinstance(kwargs.get("out"), (tuple, list))
         for i, x in enumerate(targets):
-            value = self.item(node, i) if several else node
+            value = self.part_of(node, i) if several else node
             if not same:
                 value = self.new(aten.to, value, x.dtype)
             if x.shape == shapes[i]:
@@ -274,9 +275,9 @@ class _Functional(_Recording):
         self, call: tuple[Any, Any, Any], result: Any, given: list[Tensor], copies: dict[int, Node]
     ) -> None:
         if isinstance(result, Tensor):
-            parent = next((x for x in given if share(result, x)), None)
             if id(result) in self._aliases:  # an argument, as it is
                 return
+            parent = next((x for x in given if share(result, x)), None)
             node = None if parent is not None else self._as_recorded(self.call_node(call, copies), call[1:])
             self._note_result(call, result, node, parent, None)
             return
@@ -288,7 +289,7 @@ class _Functional(_Recording):
         node = self._as_recorded((self.view_node if viewed else self.call_node)(call, copies), call[1:])
         for (i, x), parent in zip(parts, parents, strict=True):
             if id(x) not in self._aliases:
-                self._note_result(call, x, self.item(node, i), parent, i)
+                self._note_result(call, x, self.part_of(node, i), parent, i)
 
     def _note_result(
         self, call: tuple[Any, Any, Any], x: Tensor, node: Node | None, parent: Tensor | None, part: int | None

@@ -100,10 +100,10 @@ class _Recording:
         elif isinstance(result, (tuple, list)):
             for i, part in enumerate(result):
                 if isinstance(part, Tensor):
-                    self._note(part, self._part_of(node, i))
+                    self._note(part, self.part_of(node, i))
         return result
 
-    def _part_of(self, node: Node, number: int) -> Node:
+    def part_of(self, node: Node, number: int) -> Node:
         return self.graph.call_function(operator.getitem, (node, number))
 
     def _argument(self, value: Any) -> Any:
