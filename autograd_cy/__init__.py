@@ -80,8 +80,8 @@ _TYPED = [
 
 # Modules that `import *` does not bring along: few need them, or they only stand in for what is not here.
 _MODULES = [
-    "_dynamo", "_jit_internal", "_ops", "_vmap_internals", "accelerator", "compiler", "cpu", "distributed", "functional",
-    "futures", "fx", "hub", "jit", "library", "mps", "mtia", "multiprocessing", "onnx", "ops", "types", "xpu",
+    "_VF", "_dynamo", "_jit_internal", "_ops", "_vmap_internals", "accelerator", "compiler", "cpu", "distributed",
+    "functional", "futures", "fx", "hub", "jit", "library", "mps", "mtia", "multiprocessing", "onnx", "ops", "types", "xpu",
 ]  # fmt: skip
 _AUTOCAST = [
     "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
@@ -168,6 +168,7 @@ __getattr__, __dir__ = _names_later(
         "_typed": _TYPED,
         "_types": _TYPES,
         "_windows": _WINDOWS,
+        "_different_elements": ["_unique", "_unique2"],
         "distributions._gamma_draws": ["_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad"],
         "serialization": ["serialization", "load", "save"],
         "autograd.anomaly_mode": ["is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"],

@@ -3,6 +3,7 @@
 from math import e, inf, nan, pi
 
 from . import _C as _C
+from . import _VF as _VF
 from . import _dynamo as _dynamo
 from . import _jit_internal as _jit_internal
 from . import _ops as _ops
@@ -82,6 +83,8 @@ from ._core.runtime.once import is_warn_always_enabled, set_warn_always
 from ._coverage import coverage
 from ._creation import empty, eye, full, get_default_dtype, ones, set_default_dtype, zeros
 from ._data import as_tensor, asarray, from_numpy, tensor
+from ._different_elements import _unique as _unique
+from ._different_elements import _unique2 as _unique2
 from ._distributions import bernoulli, binomial, multinomial, normal, poisson, randint_like
 from ._errors import AcceleratorError, OutOfMemoryError
 from ._generator import Generator

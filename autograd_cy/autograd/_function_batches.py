@@ -12,6 +12,7 @@ from typing import Any
 from .._core.batching.batched import at_level, at_level_or_expanded, batched, is_batched, with_samples
 from .._core.batching.levels import BatchLevel, HiddenLevels, close_level, levels_from, open_level
 from .._core.graph.tensor import Tensor
+from ..utils._pytree import tree_map
 
 __all__ = ["VmapInfo", "apply_batched"]
 
@@ -43,9 +44,9 @@ def apply_batched(cls: Any, level: BatchLevel, separate: bool, args: tuple[Any, 
             f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the "
             f"vmap staticmethod or set generate_vmap_rule=True. {_SEE}"
         )
-    args = tuple(with_samples(x, level) for x in args)
-    in_dims = tuple(0 if is_batched(x) and at_level(x, level) is not None else None for x in args)
-    values = tuple(x if d is None else at_level(x, level) for x, d in zip(args, in_dims, strict=True))
+    args = tree_map(lambda x: with_samples(x, level), args)
+    in_dims = tree_map(lambda x: 0 if is_batched(x) and at_level(x, level) is not None else None, args)
+    values = tree_map(lambda x, d: x if d is None else at_level(x, level), args, in_dims)
     with HiddenLevels(levels_from(level)):
         if not own:
             return _wrapped(_generated(cls, level, in_dims, base).apply(*values), level)
@@ -160,7 +161,7 @@ class _Context:
         self._materialized = value
 
 
-def _generated(cls: Any, outer: BatchLevel, in_dims: tuple[int | None, ...], base: Any) -> Any:
+def _generated(cls: Any, outer: BatchLevel, in_dims: tuple[Any, ...], base: Any) -> Any:
     """The Function on all samples that `generate_vmap_rule` stands for. It is made for one call."""
 
     def at_each(context: _Context, call: Any, values: Any) -> Any:
@@ -177,8 +178,8 @@ def _generated(cls: Any, outer: BatchLevel, in_dims: tuple[int | None, ...], bas
             return tuple(all_of(item, level) for item in y)
         return at_level_or_expanded(y, level) if isinstance(y, Tensor) else y
 
-    def samples(values: Any, level: BatchLevel) -> list[Any]:
-        return [x if d is None else batched(x, level) for x, d in zip(values, in_dims, strict=True)]
+    def samples(values: Any, level: BatchLevel) -> Any:
+        return tree_map(lambda x, d: x if d is None else batched(x, level), values, in_dims)
 
     class Generated(base):
         generate_vmap_rule = True
@@ -191,7 +192,7 @@ def _generated(cls: Any, outer: BatchLevel, in_dims: tuple[int | None, ...], bas
             def call(level: BatchLevel, values: Any) -> Any:
                 inputs = samples(values, level)
                 output = cls.forward(*inputs)
-                cls.setup_context(context, tuple(inputs), output)
+                cls.setup_context(context, inputs, output)
                 several = output if isinstance(output, tuple) else (output,)
                 marked = context._non_differentiable
                 Generated.made = context, [any(x is y for y in marked) for x in several]

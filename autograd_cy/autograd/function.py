@@ -16,6 +16,7 @@ from .._core.engine.function_call import apply_function as _apply_function
 from .._core.engine.function_node import FunctionNode as _FunctionNode
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import show_one_frame as _show_one_frame
+from ..utils._pytree import tree_leaves as _tree_leaves
 from ._mode_decorator import F as _F
 from .grad_mode import is_grad_enabled, no_grad
 
@@ -175,8 +176,8 @@ def _show(*call: Any) -> None:
 
 
 def _batch_level(args: tuple[Any, ...]) -> Any:
-    """The innermost level of vmap at which one of the arguments is batched, or None."""
-    levels = [_levels_of(x)[0] for x in args if _is_batched(x)]
+    """The innermost level of vmap at which a tensor among the arguments, or in containers there, is batched; or None."""
+    levels = [_levels_of(x)[0] for x in _tree_leaves(args) if _is_batched(x)]
     return max(levels, key=lambda level: level.number, default=None)
 
 

@@ -16,8 +16,9 @@ from .._core.graph.tensor import Tensor, from_array
 from .._core.ops.overrides import arm
 from .._core.ops.shapes.shape import cat
 from .._core.runtime.entry import public, show_one_frame
+from .._core.runtime.modes import are_on, mode_bit
 from .._likes import zeros_like
-from ..autograd.forward_ad import dual_level, make_dual, unpack_dual
+from ..autograd.forward_ad import _set_fwd_grad_enabled, dual_level, make_dual, unpack_dual
 from ..autograd.grad_mode import inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad
 from ..utils._pytree import LeafSpec, TreeSpec, tree_flatten, tree_map_only, tree_unflatten
 from ._vmap import call_mapped
@@ -419,6 +420,7 @@ def jvp(func: Callable[..., Any], primals: Any, tangents: Any, *, strict: bool =
 
 
 _JVP = "jvp(f, primals, tangents)"
+_FORWARD_OFF = mode_bit("NO_FORWARD")
 
 
 def _jvp(func: Callable[..., Any], primals: Any, tangents: Any, strict: bool, has_aux: bool) -> Any:
@@ -442,6 +444,9 @@ def _jvp(func: Callable[..., Any], primals: Any, tangents: Any, strict: bool, ha
                 raise RuntimeError(f"{_JVP}: Expected {name} to only contain Tensors, got {type(x)}")
     if is_inference_mode_enabled():
         with inference_mode(False), no_grad():
+            return _jvp(func, primals, tangents, strict, has_aux)
+    if are_on(_FORWARD_OFF):  # which is for dual levels of the caller's
+        with _set_fwd_grad_enabled(True):
             return _jvp(func, primals, tangents, strict, has_aux)
     with dual_level():
         duals = [make_dual(_ordinary(x), _ordinary(t)) for x, t in zip(leaves, directions, strict=True)]

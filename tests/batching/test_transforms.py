@@ -522,6 +522,36 @@ def test_transforms_know_no_modes(transform, mode, kind):
     np.testing.assert_allclose(found.detach().numpy(), (3 * x**2 + 1).detach().numpy(), rtol=1e-12)
 
 
+class FirstOfList(ag.autograd.Function):
+    """It takes tensors in containers, of which autograd sees nothing."""
+
+    forward = staticmethod(lambda xs, factor: xs[0] * factor["by"])
+    setup_context = staticmethod(lambda ctx, inputs, output: None)
+
+
+@pytest.mark.parametrize("generated", [False, True])
+def test_batched_tensors_in_containers_of_a_function(generated):
+    """They were not looked for: the Function was called with tensors that stand for all samples."""
+    seen = []
+
+    class Own(FirstOfList):
+        @staticmethod
+        def vmap(info, in_dims, xs, factor):
+            seen.append((info.batch_size, in_dims))
+            by = factor["by"]
+            return xs[0] * (by.reshape(2, 1, 1) if in_dims[0][0] is None else by), 0
+
+    class Generated(FirstOfList):
+        generate_vmap_rule = True
+
+    function = Generated if generated else Own
+    found = vmap(lambda x: function.apply([x, ag.ones(2)], {"by": 3.0}))(X)
+    assert (found == X * 3).all()
+    found = vmap(lambda k: function.apply([X], {"by": k}))(ag.tensor([2.0, 3.0]))
+    assert (found == ag.stack([X * 2, X * 3])).all()
+    assert seen == ([] if generated else [(len(X), ([0, None], {"by": None})), (2, ([None], {"by": 0}))])
+
+
 class Cubed(ag.autograd.Function):
     """Its methods are themselves made of transforms."""
 

@@ -1,5 +1,7 @@
 """Attributes of a tensor: which can be read, set and deleted, and as what; the same in PyTorch."""
 
+from collections import OrderedDict
+
 import pytest
 from common import IS_TORCH, run_script
 
@@ -102,8 +104,21 @@ def test_hooks_that_are_none_are_refused():
     for wrong in (5, [print], {1: 2}):
         with pytest.raises(TypeError):
             torch.ones(2, requires_grad=True)._backward_hooks = wrong
-    with pytest.raises(RuntimeError, match="cannot register a hook on a tensor that doesn't require gradient"):
-        torch.ones(2)._backward_hooks = {1: print}
+
+
+def test_hooks_wait_on_a_tensor_without_gradient():
+    """The dict was dropped, and `_backward_hooks` stayed None."""
+    x, hooks = torch.ones(2), OrderedDict()
+    x._backward_hooks = None
+    assert x._backward_hooks is None
+    x._backward_hooks = hooks
+    assert x._backward_hooks is hooks
+    x._backward_hooks["mine"] = lambda g: g * 3
+    (x * torch.ones(2, requires_grad=True)).sum().backward()
+    assert x.grad is None
+    x.requires_grad_()
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [6.0, 6.0] and list(hooks) == ["mine"]
 
 
 def test_post_accumulate_hooks_are_given_as_a_dict():

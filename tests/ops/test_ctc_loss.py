@@ -70,6 +70,18 @@ def test_second_order_is_refused():
         g.sum().backward()
 
 
+def test_a_batch_of_gradients():
+    """`is_grads_batched` said that ctc_loss has no second derivative, which nobody asked for."""
+    logs = logs_of(4, 2, 3).requires_grad_()
+    losses = F.ctc_loss(logs, ag.tensor([[1, 2], [2, 0]]), [4, 3], [2, 1], reduction="none")
+    seeds = ag.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, -3.0]], dtype=logs.dtype)
+    (found,) = ag.autograd.grad(losses, logs, seeds, retain_graph=True, is_grads_batched=True, create_graph=True)
+    for seed, g in zip(seeds, found, strict=True):
+        np.testing.assert_allclose(g.detach(), ag.autograd.grad(losses, logs, seed, retain_graph=True)[0], rtol=1e-14)
+    with pytest.raises(RuntimeError, match="derivative for aten::_ctc_loss_backward is not implemented"):
+        found.sum().backward()
+
+
 @pytest.mark.parametrize("change", [
     {"input_lengths": [9, 3]}, {"input_lengths": [3]}, {"target_lengths": [3, 1]}, {"target_lengths": [-1, 1]}, {"blank": 3},
     {"blank": -1}, {"targets": ag.tensor([[1, 5], [0, 0]])}, {"targets": ag.tensor([[-1, 1], [0, 0]])},

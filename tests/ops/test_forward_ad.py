@@ -253,6 +253,35 @@ def test_forward_mode_can_be_switched_off():
     assert torch._C._is_fwd_grad_enabled()
 
 
+def test_jvp_switches_it_on():
+    with fwd._set_fwd_grad_enabled(False):
+        _, t = torch.func.jvp(lambda x: x * (3 if fwd._is_fwd_grad_enabled() else 5), (torch.ones(2),), (torch.ones(2),))
+        assert t.tolist() == [3.0, 3.0] and not fwd._is_fwd_grad_enabled()
+        assert torch.func.jacfwd(torch.sin)(torch.zeros(())).item() == 1.0
+
+
+def test_it_is_off_within_a_function():
+    seen = []
+
+    class Double(torch.autograd.Function):
+        @staticmethod
+        def forward(x):
+            seen.append(fwd._is_fwd_grad_enabled())
+            return x * 2
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+
+        @staticmethod
+        def jvp(ctx, t):
+            seen.append(fwd._is_fwd_grad_enabled())
+            return t * 2
+
+    assert torch.func.jvp(Double.apply, (torch.ones(2),), (torch.ones(2),))[1].tolist() == [2.0, 2.0]
+    assert seen == [False, False] and fwd._is_fwd_grad_enabled()
+
+
 def test_inference_mode_switches_it_off():
     with torch.inference_mode():
         assert not fwd._is_fwd_grad_enabled()

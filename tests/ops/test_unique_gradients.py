@@ -41,3 +41,16 @@ def test_without_recording_there_is_no_history(node):
     with torch.no_grad():
         assert CALLS[node][1](x).grad_fn is None
     assert CALLS[node][1](x.detach()).grad_fn is None
+
+
+def test_internal_names():
+    """`_unique`, `_unique2` and `_VF.unique_dim`, which PyTorch's own tests call, were missing."""
+    x = torch.tensor([3.0, 1.0, 3.0], requires_grad=True)
+    found, inverse = torch._unique(x, sorted=True, return_inverse=True)
+    assert (found.tolist(), inverse.tolist()) == ([1.0, 3.0], [1, 0, 1])
+    assert found.requires_grad and not inverse.requires_grad
+    assert [t.tolist() for t in torch._unique(x)] == [[1.0, 3.0], []]
+    assert [t.tolist() for t in torch._unique2(x, return_counts=True)] == [[1.0, 3.0], [], [1, 2]]
+    found, inverse, counts = torch._VF.unique_dim(torch.stack([x, x]), 0)
+    assert found.requires_grad and (found.tolist(), inverse.tolist(), counts.tolist()) == ([[3, 1, 3]], [0, 0], [2])
+    assert torch._VF.lstm is torch.lstm

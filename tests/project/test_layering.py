@@ -102,10 +102,10 @@ FACADE = [
     profiler._hints profiler._overhead
     distributed
     distributed.distributed_c10d
+    utils._pytree
     autograd._function_batches
     autograd.function
     autograd.gradients autograd._multi_grad
-    utils._pytree
     func._vmap
     func._gradients
     func._beyond func._implicit func._modules func._sparse
@@ -152,7 +152,8 @@ FACADE = [
     _closeness
     _tensor nn._embedding_bag nn._multi_head nn.functional
     _numbered_reductions
-    _coverage _lowrank _native_norms _segments
+    _coverage _different_elements _lowrank _native_norms _segments
+    _VF
     nn.parameter nn.init
     serialization._archive serialization._safe_globals
     serialization._storages

@@ -66,11 +66,7 @@ def set_hooks_of_kind(Tensor tensor, str kind, value):
         raise TypeError(f"the hooks of a tensor are a dict of functions, or None, not {type(value).__name__}")
     if value is not None and not all(map(callable, value.values())):
         raise TypeError("a hook must be callable")
-    if not wants_grad(tensor):
-        if value:
-            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-        return
-    if value is None and existing_hooks(gradient_node(tensor)) is None:
+    if value is None and hooks_of_kind(tensor, kind) is None:
         return
     hooks = hooks_of_tensor(tensor)
     if kind != "tensor":

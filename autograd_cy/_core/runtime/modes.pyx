@@ -357,8 +357,14 @@ def is_inference_mode_enabled():
 
 
 def is_forward_enabled():
-    """is_forward_enabled() -> bool: whether tangents would be carried along at an open dual level."""
-    return not own_modes() & (INFERENCE | NO_FORWARD)
+    """is_forward_enabled() -> bool: whether tangents would be carried along at an open dual level.
+
+    False also while the thread sees none of the levels that are open, as in forward and jvp of a Function.
+    """
+    cdef ThreadState *state = thread_state()
+    if own_modes() & (INFERENCE | NO_FORWARD):
+        return False
+    return state.dual_levels == NULL or state.mode & FORWARD_AD != 0
 
 
 def are_on(int modes):

@@ -60,9 +60,10 @@ cdef class CtcLossBackward0(Node):
 
     cdef object vjp(self, object g, int i):
         cdef Tensor grad = <Tensor?> g, x
-        if grad.batched:
-            raise NotImplementedError("the derivative for '_ctc_loss_backward' is not implemented.")
         x = unpack(self, 0)
+        if grad.batched:                # the gradient is linear in that of each loss
+            each = self.vjp_array(np.ones_like(self.losses), i, NULL)
+            return grad.unsqueeze(-1) * without_derivative("_ctc_loss_backward", new_tensor(each), None, x)
         return without_derivative("_ctc_loss_backward", new_tensor(self.vjp_array(grad.array, i, NULL)), grad, x)
 
     cdef object jvp(self, tuple tangents):
