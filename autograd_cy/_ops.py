@@ -261,6 +261,7 @@ def _function_of_variant(name: str) -> Callable[..., Any] | None:
 
 
 def _on_a_copy(write: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(write, assigned=("__name__", "__doc__"))  # and the signature, not the module: calls of these are one call
     def written(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         result = self.clone()
         write(result, *args, **kwargs)

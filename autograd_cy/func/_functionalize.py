@@ -19,8 +19,8 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
     arguments. ValueError for another `remove`. NotImplementedError where the graph can't say what func does: writes to a
     tensor that is no argument, to one of two arguments that share memory, through a view of another dtype or one whose
     elements share memory, or within no_grad() to a tensor that requires grad; other shapes for an argument; hooks, custom
-    Functions, backward(), NumPy arrays, and transforms within func. Tensors that func makes after set_default_dtype() get the
-    default dtype of the caller.
+    Functions, backward(), NumPy arrays, and transforms within func; and set_default_dtype(), set_default_device() or
+    manual_seed() before another operation.
 
     >>> import autograd_cy as ag
     >>> from autograd_cy.fx.experimental.proxy_tensor import make_fx
@@ -31,7 +31,7 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
     >>> ag.func.functionalize(f)(ag.ones(2))
     tensor([10.,  1.])
     >>> [node.name for node in make_fx(ag.func.functionalize(f))(ag.ones(2)).graph.nodes][1:-1]
-    ['clone', 'index', 'mul', 'arange', 'reshape', 'index_1', 'put']
+    ['clone', 'index', 'mul', 'reshape', 'slice_scatter']
     """
     if remove not in ("mutations", "mutations_and_views"):
         raise ValueError(f"functionalize(): remove is 'mutations' or 'mutations_and_views', but got {remove!r}")

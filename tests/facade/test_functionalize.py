@@ -294,11 +294,12 @@ REFUSED = {
     "a hook": (with_hook, "calls register_hook"),
     "no_grad": (no_grad_write, r"mul_\(\) writes within no_grad\(\) to a tensor that requires grad"),
     "requires_grad_": (lambda x: x.detach().requires_grad_(), "makes a leaf that requires grad"),
-    "resized": (lambda x: x.clone().resize_(2), "calls resize_"),
+    "resized": (lambda x: x.detach().clone().resize_(2), "calls resize_"),
     "shape of an argument": (lambda x: x.unsqueeze_(0), "changes the shape of an argument"),
     "data": (lambda x: x.data * 2, "in the memory of another one, made by what is no operation"),
     "other data": (other_data, "gave a tensor other memory"),
     "NumPy": (lambda x: x.detach().numpy(), "calls numpy"),
+    "strided in place": (lambda x: x.clone()[1:].as_strided_((2,), (1,), 0), "as_strided.. of a view"),
     "strided": (lambda x: x[1:].as_strided((2,), (1,), 0), "as_strided.. of a view"),
 }
 
@@ -328,3 +329,114 @@ def test_arguments_that_share_memory_are_read_only():
 def test_another_remove_is_refused():
     with pytest.raises(ValueError, match="remove is 'mutations' or 'mutations_and_views', but got 'views'"):
         functionalize(torch.sin, remove="views")
+
+
+def set_dtype(x):
+    torch.set_default_dtype(torch.float64)
+    try:
+        return torch.zeros(3) + x
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def left_dtype(x):
+    torch.set_default_dtype(torch.float64)
+    return x
+
+
+def seeded(x):
+    torch.manual_seed(1)
+    return torch.rand(3)
+
+
+def seeded_after(x):
+    y = torch.rand(3)
+    torch.default_generator.manual_seed(1)
+    return y
+
+
+SETTINGS = {
+    set_dtype: "set_default_dtype", left_dtype: "set_default_dtype", seeded: "manual_seed", seeded_after: "manual_seed",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("function", SETTINGS, ids=lambda f: f.__name__)
+def test_settings_are_refused_by_name_and_stay(function):
+    state = torch.get_rng_state()
+    with pytest.raises(NotImplementedError, match=rf"functionalize\(\): the function changes .*{SETTINGS[function]}\(\)"):
+        functionalize(function)(torch.ones(3))
+    assert torch.get_default_dtype() is torch.float32 and torch.get_rng_state().tolist() == state.tolist()
+
+
+def test_a_generator_goes_on_once():
+    def own(x):
+        return torch.rand(3, generator=torch.Generator().manual_seed(3)) + x.clone().normal_(generator=given)
+
+    given = torch.Generator()
+    expected = [own(torch.ones(3)).tolist() for _ in range(2)]
+    given = torch.Generator()
+    assert [functionalize(own)(torch.ones(3)).tolist() for _ in range(2)] == expected
+
+
+TRANSFORMS = {
+    "grad": lambda x: grad(lambda y: (y * y).sum())(x),
+    "vmap": lambda x: vmap(torch.sin)(x),
+    "jvp": lambda x: torch.func.jvp(torch.sin, (x,), (x,))[1],
+    "jacrev": lambda x: torch.func.jacrev(torch.sin)(x),
+    "hessian": lambda x: torch.func.hessian(lambda y: y.sin().sum())(x),
+    "backward": lambda x: torch.autograd.grad(x.sin().sum(), x)[0],
+}
+
+
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_a_transform_within_is_refused_with_the_way_out(name):
+    with pytest.raises(NotImplementedError, match=r"^functionalize\(\).*Call the transform on.*grad\(functionalize\(f\)\)"):
+        functionalize(TRANSFORMS[name])(torch.ones(3, requires_grad=True))
+
+
+def test_what_is_found_elsewhere_is_kept_though_no_name_says_that_it_is_written():
+    table = torch.full((3, 2), 5.0)
+    for function in (F.embedding, lambda i, w, max_norm: F.embedding_bag(i.reshape(1, 1), w, max_norm=max_norm)):
+        with pytest.raises(NotImplementedError, match=r"embedding.*writes to a tensor that the function finds elsewhere"):
+            functionalize(lambda i, f=function: f(i, table, max_norm=1.0))(torch.tensor(1))
+    assert (table == 5).all()
+
+
+def test_views_are_put_back_without_an_index_of_each_element():
+    def written(x):
+        y = x.clone()
+        y[1:, 0].add_(1)
+        y.t()[1:3].mul_(2)
+        y.view(2, 2, 4)[:, 1, ::2].zero_()
+        y.narrow(0, 1, 2).permute(1, 0)[0].neg_()
+        y.movedim(0, 1).unsqueeze(1)[2].exp_()
+        y.unflatten(1, (2, 2))[..., 0].sub_(3)
+        y.diagonal(1).fill_(7)
+        y.split([1, 3])[1].add_(1)
+        return y
+
+    x = torch.arange(16.0).reshape(4, 4) / 8
+    graph = make_fx(functionalize(written))(x)
+    assert torch.equal(graph(x), written(x))
+    assert not {"arange", "put"} & {getattr(node.target, "_opname", "") for node in graph.graph.nodes}
+
+
+def test_windows_are_put_back():
+    def written(x):
+        y = x.clone()
+        y.unfold(0, 2, 2)[1].add_(5)
+        y.unfold(0, 2, 3).mul_(3)
+        return y
+
+    x = torch.arange(6.0)
+    assert functionalize(written)(x).tolist() == written(x).tolist()
+
+
+def test_shapes_in_place_within_vmap():
+    def turned(x):
+        y = x * 2
+        y.t_()[0].add_(1)
+        return y
+
+    x = torch.arange(8.0).reshape(2, 2, 2)
+    assert torch.equal(vmap(functionalize(turned))(x), vmap(turned)(x))

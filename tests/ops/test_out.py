@@ -71,6 +71,14 @@ def test_bad_out_is_refused(out: object, kind: type, message: str) -> None:
     assert not isinstance(out, torch.Tensor) or not out.numpy().any()
 
 
+def test_results_within_results_have_no_place_in_out() -> None:
+    # the edges are a tuple of tensors: what stood for them in out= was written to as if they were one
+    counts, edges = torch.zeros(2, 2), torch.zeros(2)
+    with pytest.raises(TypeError, match="out= must have a tensor for each result"):
+        torch.histogramdd(torch.rand(5, 2), [2, 2], out=(counts, edges))
+    assert not counts.any() and not edges.any()
+
+
 def test_other_type_errors_stay_what_they_are() -> None:
     with pytest.raises(TypeError, match="must be Tensor, not str"):
         torch.exp("x", out=torch.zeros(1))  # type: ignore[arg-type]

@@ -544,7 +544,7 @@ CORE = {
     "arrays.conversions": ([], {"fitting_array": "np.ndarray"}),
     "engine.backward_arguments": ([], {"make_seeds": "tuple[Tensor, ...]", "ones_alike": "Tensor"}),
     "engine.basic_functions": (["Error", "UndefinedGradBackward", "DelayedError", "UndefinedGrad"], {}),
-    "writes.inplace": ([], {"count_writes": "None", "set_versions": "None"}),
+    "writes.inplace": ([], {"count_writes": "None", "set_versions": "None", "shares_elements": "bool"}),
     "engine.double_vjp": ([], {}),
     "ops.nn.embedding": ([], {"embedding_renorm_": "Tensor"}),
     "engine.quotients": ([], {}),

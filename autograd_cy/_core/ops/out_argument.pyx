@@ -45,7 +45,7 @@ cdef object call_into(object function, tuple args, dict kwargs):
         result = function(*args, **kwargs)
         if isinstance(result, Tensor) and not several:
             return written_out(<Tensor> out, <Tensor> result, name)
-        if not several or not isinstance(result, tuple) or len(out) != len(result):
+        if not several or not isinstance(result, tuple) or len(out) != len(result) or not are_tensors(result):
             raise TypeError(f"{name}(): out= must have a tensor for each result, this one gives a {type(result).__name__}")
         found = [written_out(<Tensor> x, <Tensor> y, name) for x, y in zip(out, result)]
         return result._make(found) if hasattr(result, "_make") else type(result)(found)
@@ -83,6 +83,13 @@ cdef Tensor take_over(Tensor out, Tensor result, str name):
     count_write(out, name)
     out.array = fresh.array
     return out
+
+
+cdef bint are_tensors(object results) except -1:
+    for x in results:
+        if not isinstance(x, Tensor):           # the edges of histogramdd(), a tuple of them
+            return False
+    return True
 
 
 cdef bint is_wanted(Tensor x) except -1:

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from autograd_cy._core.graph.tensor import Tensor
+from autograd_cy._core.graph.tensor import Tensor, _Array
 
 def count_writes(tensors: Sequence[Tensor]) -> None: ...
 def set_versions(tensors: Sequence[Tensor], versions: tuple[int, ...]) -> None: ...
+def shares_elements(array: _Array) -> bool: ...

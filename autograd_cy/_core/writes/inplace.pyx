@@ -225,10 +225,18 @@ cdef Tensor as_part(Tensor t, dtype wanted):
 
 # checks
 
+def shares_elements(cnp.ndarray array):
+    """shares_elements(array) -> bool: whether two elements lie in one place, or in part."""
+    return is_crowded(array)
+
+
 cdef bint is_crowded(cnp.ndarray array) except -1:
     """Whether two elements lie in one place, or in part."""
-    cdef object places = np.zeros((), np.intp)
+    cdef object places
     cdef int axis
+    if not repeats_places(array):
+        return False
+    places = np.zeros((), np.intp)
     for axis in range(cnp.PyArray_NDIM(array)):
         places = np.add.outer(places, np.arange(cnp.PyArray_DIM(array, axis)) * cnp.PyArray_STRIDE(array, axis))
     places = np.sort(places, axis=None)
@@ -239,7 +247,7 @@ cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1:
     """Refuse a target with elements in one place, and a source that overlaps the target in part."""
     if cnp.PyArray_SIZE(target) == 0:
         return 0
-    if repeats_places(target) and is_crowded(target):
+    if is_crowded(target):
         raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
                            "memory location. Please clone() the tensor before performing the operation.")
     if source is not None and overlaps_in_part(target, source):

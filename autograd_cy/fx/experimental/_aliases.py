@@ -8,13 +8,14 @@ import numpy as np
 
 from ..._core.batching.batched import all_samples, levels_of
 from ..._core.graph.tensor import Tensor, array_of, from_array
+from ..._core.writes.inplace import shares_elements
 from ..._ops import ops
 from ..._strided import empty_strided
 from ...utils._pytree import tree_map
 from ..node import Node
+from ._regions import Part, Region, parts_of, region_of
 
 aten = ops.aten
-OWN_INVERSE = ("t", "transpose", "swapaxes", "swapdims")  # views that are undone by themselves
 
 
 class Memory:
@@ -57,29 +58,57 @@ class View:
 
     def put_back(self, parent: Node, value: Node) -> Node:
         """The parent's value with this one in the place of the view."""
-        function, args, kwargs = self.call
+        name, new = name_of(self.call[0]), self.recording.new
         if not self.same_type:
-            raise NotImplementedError(f"functionalize(): a write through {function.__name__}(), a view of another dtype")
-        new, name, count = self.recording.new, name_of(function), math.prod(self.shape)
-        positions = self._positions().ravel()
-        if np.array_equal(positions, np.arange(count)):
-            return new(aten.reshape, value, self.shape)
-        if len(np.unique(positions)) != len(positions):
+            raise NotImplementedError(f"functionalize(): a write through {name}(), a view of another dtype")
+        region = region_of(self.shape, self._part_of_array)
+        if region.is_crowded:
             raise NotImplementedError(f"functionalize(): a write through {name}(), a view with elements that share memory")
-        if name in OWN_INVERSE:
-            return new(self.recording.view_packet(name), value, *args[1:], **kwargs)
-        if name in ("select", "diagonal"):
-            return new(getattr(aten, f"{name}_scatter"), parent, value, *args[1:], **kwargs)
-        numbers = new(aten.reshape, new(aten.arange, count), self.shape)
+        if 0 in region.sizes:
+            return parent
+        if region.is_whole(self.shape):
+            return self._reshaped(self._in_order(region, value), region, self.shape)
+        parts = parts_of(region, self.shape)
+        if parts is not None:
+            ordered = self._in_order(region, value)
+            return self._put_parts(parent, self._reshaped(ordered, region, tuple(p.size for p in parts)), parts)
+        if hasattr(aten, f"{name}_scatter"):
+            _, args, kwargs = self.call
+            others = {key: x for key, x in kwargs.items() if x is not self.of}
+            return new(getattr(aten, f"{name}_scatter"), parent, value, *[x for x in args if x is not self.of], **others)
+        numbers = new(aten.reshape, new(aten.arange, math.prod(self.shape)), self.shape)
         return new(aten.put, parent, self.again(numbers), value)
 
-    def _positions(self) -> np.ndarray:
-        """Where the elements of the view are among those of the parent, which are counted in order."""
+    def _part_of_array(self, whole: np.ndarray) -> np.ndarray:
+        """What the call gives of another array of the parent's shape."""
         function, args, kwargs = self.call
-        numbers = from_array(np.arange(math.prod(self.shape)).reshape(self.shape))
-        args, kwargs = tree_map(lambda x: numbers if x is self.of else x, (args, kwargs))
+        of = from_array(whole)
+        args, kwargs = tree_map(lambda x: of if x is self.of else x, (args, kwargs))
         found = function(*args, **kwargs)
-        return array_of((found if self.part is None else found[self.part]).detach().contiguous())
+        return array_of(found if self.part is None else found[self.part])
+
+    def _in_order(self, region: Region, value: Node) -> Node:
+        """The value with its dimensions in the order of the parent's."""
+        if region.order == sorted(region.order):
+            return value
+        return self.recording.new(self.recording.view_packet("permute"), value, region.order)
+
+    def _reshaped(self, value: Node, region: Region, shape: tuple[int, ...]) -> Node:
+        """A value in the region's order with another shape."""
+        if tuple(region.sizes[d] for d in region.order) == shape:
+            return value
+        return self.recording.new(aten.reshape, value, shape)
+
+    def _put_parts(self, parent: Node, value: Node, parts: list[Part]) -> Node:
+        """Put back by one dimension after another, the last one into what the others leave of the parent."""
+        cut = [d for d, part in enumerate(parts) if part.size < self.shape[d]]
+        into = [parent]
+        for d in cut[:-1]:
+            place = (d, parts[d].start, parts[d].stop, parts[d].step)
+            into.append(self.recording.new(self.recording.view_packet("slice"), into[-1], *place))
+        for d, whole in zip(reversed(cut), reversed(into), strict=True):
+            value = self.recording.new(aten.slice_scatter, whole, value, d, parts[d].start, parts[d].stop, parts[d].step)
+        return value
 
 
 def name_of(function: Callable[..., Any]) -> str:
@@ -87,35 +116,27 @@ def name_of(function: Callable[..., Any]) -> str:
 
 
 def place_of(x: Tensor) -> Any:
-    """Where a tensor's elements are; within vmap that is not asked."""
-    if levels_of(x):
-        return None
-    array = array_of(x)
+    """Where a tensor's elements are."""
+    array = all_of(x)
     return array.__array_interface__["data"][0], array.shape, array.strides
 
 
 def copy_of(value: Tensor) -> Tensor:
     """A copy that is no leaf, with the strides of the tensor, for what is a view of one and a copy of another layout."""
     own = value.detach().requires_grad_() if value.requires_grad else value
-    if levels_of(value) or value.is_contiguous():
-        return own.clone()
-    array = array_of(value)
-    if len(np.unique(_places(array))) != array.size:  # elements share memory: nobody may write to them
+    if levels_of(value) or value.is_contiguous() or shares_elements(array_of(value)):  # nobody may write to crowded elements
         return own.clone()
     return empty_strided(tuple(value.shape), value.stride(), dtype=value.dtype).copy_(own)
-
-
-def _places(array: np.ndarray) -> np.ndarray:
-    """Where each element is, in bytes from the first one."""
-    places = np.zeros((), np.intp)
-    for n, stride in zip(array.shape, array.strides, strict=True):
-        places = np.add.outer(places, np.arange(n) * stride)
-    return places
 
 
 def all_of(x: Tensor) -> np.ndarray:
     """The array of a tensor; of all samples, within vmap."""
     return array_of(all_samples(x, levels_of(x)))
+
+
+def version_of(x: Tensor) -> int:
+    """How often a tensor's memory was written."""
+    return all_samples(x, levels_of(x))._version
 
 
 def share(x: Tensor, y: Tensor) -> bool:

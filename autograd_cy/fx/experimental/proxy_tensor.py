@@ -120,14 +120,18 @@ class _Recording:
         return node
 
     def check_against(self, again: "_Recording") -> None:
-        """A tensor that f finds is the same one in both calls; NotImplementedError for one that it made unseen."""
-        if len(self.constants) == len(again.constants):
-            if all(x is y for x, y in zip(self.constants, again.constants, strict=True)):
-                return
-        raise NotImplementedError(
-            "make_fx() sees the calls of operations: the function makes a tensor in another way, as a gradient by "
-            "backward() or grad(), or an array of NumPy's"
-        )
+        """NotImplementedError for a tensor that f made unseen."""
+        if not self.finds_the_same(again):
+            raise NotImplementedError(
+                "make_fx() sees the calls of operations: the function makes a tensor in another way, as a gradient by "
+                "backward() or grad(), or an array of NumPy's"
+            )
+
+    def finds_the_same(self, again: "_Recording") -> bool:
+        """Whether the tensors that f finds are the same ones in both calls."""
+        if len(self.constants) != len(again.constants):
+            return False
+        return all(x is y for x, y in zip(self.constants, again.constants, strict=True))
 
 
 def _parameter_names(f: Callable[..., Any], count: int) -> list[str]:
