@@ -214,7 +214,10 @@ FACADE = [
     _dynamo compiler
     _ops
     fx.experimental.proxy_tensor
+    fx.experimental._regions
     fx.experimental._aliases
+    fx.experimental._settings
+    fx.experimental._writes
     fx.experimental._functionalization
     func._functionalize
     fx.experimental
