@@ -46,13 +46,19 @@ def lobpcg(
             f"LOBPCG algorithm is not applicable when the number of A rows (={rows}) is smaller than 3 x the number of "
             f"requested eigenpairs (={count})"
         )
+    A = _symmetric(A)
     if B is None:
         values, vectors = linalg.eigh(A)
     else:
-        lower = linalg.cholesky(B)
+        lower = linalg.cholesky(_symmetric(B))
         half = linalg.solve_triangular(lower, A, upper=False)
         values, vectors = linalg.eigh(linalg.solve_triangular(lower, half.mT, upper=False))
         vectors = linalg.solve_triangular(lower.mT, vectors, upper=True)
     if largest is None or largest:
         return values[..., rows - count :].flip(-1), vectors[..., rows - count :].flip(-1)
     return values[..., :count], vectors[..., :count]
+
+
+def _symmetric(matrix: Tensor) -> Tensor:
+    """The matrix, if it is Hermitian: both of its triangles count, and have equal gradients."""
+    return (matrix + matrix.mH) / 2

@@ -17,6 +17,7 @@ from ._core.ops.overrides import answer_of_handler as _answer_of_handler
 from ._core.ops.overrides import handle_torch_function as _handle_torch_function
 from ._core.runtime.events import begin_region as _begin_region
 from ._core.runtime.events import end_region as _end_region
+from .utils._checkpoint_policy import enter_overloads
 
 PACKAGE = __name__.partition(".")[0]
 _SCALED = ("add", "sub", "mul", "div", "multiply", "subtract", "true_divide", "divide")  # of numbers, too, the one for tensors
@@ -356,6 +357,8 @@ def overload_of(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dic
     packet = getattr(ops.aten, name) if known else OpOverloadPacket("aten", name, function, overloads_of(name, function))
     return getattr(packet, overload)
 
+
+enter_overloads(OpOverload, OpOverloadPacket, overload_of)
 
 _SCHEMA_TYPES = {
     bool: "bool",

@@ -65,6 +65,7 @@ _answers.named(globals(), "nothing is recorded, traced or compiled here")
 
 
 _OF_PACKAGE = ("AcceleratorError", "Generator", "OutOfMemoryError", "Size", "device", "dtype", "layout", "memory_format")
+_OF_PACKAGE += ("has_lapack", "has_openmp", "has_spectral")
 
 
 def _of_package(name: str) -> Any:

@@ -2,5 +2,9 @@
 
 from .._core.engine.basic_functions import DelayedError, Error, UndefinedGrad, UndefinedGradBackward
 from .._core.graph.node import AccumulateGrad
+from ..autograd._node import Node
 
 __all__ = ["AccumulateGrad", "DelayedError", "Error", "UndefinedGrad", "UndefinedGradBackward"]
+
+Node.register(DelayedError)  # in PyTorch these are the nodes themselves
+Node.register(UndefinedGrad)

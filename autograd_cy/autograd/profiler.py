@@ -3,6 +3,7 @@
 from types import TracebackType
 from typing import Any, NoReturn
 
+from .._core.runtime.events import is_recording as _profiler_enabled
 from .._core.runtime.once import warn_user as _warn_user
 from .._missing import getattr_of as _getattr_of
 from ..profiler._event_list import EventList
@@ -12,6 +13,7 @@ from ..profiler._session import BUFFER_EVENTS as _BUFFER_EVENTS
 from ..profiler._session import Session as _Session
 
 __all__ = ["EventList", "FunctionEvent", "emit_itt", "emit_nvtx", "load_nvprof", "profile", "record_function"]
+__all__ += ["_profiler_enabled"]
 
 
 class profile(_Session):

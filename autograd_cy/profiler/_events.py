@@ -84,7 +84,7 @@ class FunctionEvent(FormattedTimesMixin):
     `time_range` is in us since the start, `cpu_children` and `cpu_parent` are the events inside and around it in its
     thread. `self_cpu_time_total` is its time without that of its children. `scope` is 0 for operations, 1 for backward
     nodes, 7 for what users named. `fwd_thread` is the thread in which a backward node was recorded, else 0. Of memory,
-    `cpu_memory_usage` is what was allocated less what was given back.
+    `cpu_memory_usage` is what was allocated less what was given back. `node_id` is the caller's number of a machine.
 
     >>> from autograd_cy.autograd.profiler_util import FunctionEvent
     >>> walk = FunctionEvent(0, "step", thread=1, start_us=0.0, end_us=10.0)
@@ -116,7 +116,9 @@ class FunctionEvent(FormattedTimesMixin):
         flops: int = 0,
         trace_name: str | None = None,
         is_user_annotation: bool = False,
+        node_id: int = -1,
     ):
+        self.node_id = node_id
         self.id, self.name, self.thread, self.fwd_thread = id, name, thread, fwd_thread
         self.key, self.trace_name = name, name if trace_name is None else trace_name
         self.start_us, self.end_us = start_us, end_us

@@ -228,6 +228,27 @@ def set_while(variable: contextvars.ContextVar[Any], value: Any) -> Iterator[Non
         variable.set(previous)
 
 
+# What `_ops`, which imports this module, enters: the classes of its overloads and operations, and the overload of a call.
+_overloads: dict[str, Any] = {}
+
+
+def enter_overloads(overload: type, operation: type, of_call: Callable[..., Any]) -> None:
+    """Let overloads stand in lists of functions; of_call(function, args, kwargs) is the one that a call is of."""
+    _overloads.update(overload=overload, operation=operation, of_call=of_call)
+
+
+def _check_list(ops: Sequence[Any]) -> None:
+    for op in ops:
+        if not callable(op):
+            raise ValueError(
+                f"Expected op in `op_list` to be an OpOverload or a function of this package but got: {op} of type {type(op)}"
+            )
+        if _overloads and isinstance(op, _overloads["operation"]):
+            raise ValueError(
+                f"Please update the OpOverloadPacket to a specific OpOverload: {op} has {', '.join(op.overloads())}"
+            )
+
+
 def create_selective_checkpoint_contexts(
     policy_fn_or_list: Callable[..., Any] | Sequence[Callable[..., Any]], allow_cache_entry_mutation: bool = False
 ) -> tuple[Any, Any]:
@@ -236,9 +257,9 @@ def create_selective_checkpoint_contexts(
     For ``checkpoint(..., context_fn=functools.partial(create_selective_checkpoint_contexts, policy))``. Of each call of an
     operation inside, ``policy(ctx, op, *args, **kwargs)`` says once, by a CheckpointPolicy (or a bool: whether to keep it),
     what becomes of its result, ``ctx.op_output``. ``op`` is the function that was called (``matmul`` for ``x @ w``), with
-    ``args`` and ``kwargs``. A list names the functions whose results are kept. What is kept is not computed again, but for
-    views and for what is written in place. RuntimeError in backward if what was kept is written after the function, unless
-    that is allowed.
+    ``args`` and ``kwargs``. A list names the functions, or overloads of torch.ops, whose results are kept. What is kept
+    is not computed again, but for views and for what is written in place. RuntimeError in backward if what was kept is
+    written after the function, unless that is allowed.
 
     >>> import functools
     >>> import autograd_cy as ag
@@ -252,15 +273,14 @@ def create_selective_checkpoint_contexts(
     if callable(policy_fn_or_list):
         function = policy_fn_or_list
     elif isinstance(policy_fn_or_list, (list, tuple)):
-        for op in policy_fn_or_list:
-            if not callable(op):
-                raise ValueError(f"Expected op in `op_list` to be a function of this package but got: {op} of type {type(op)}")
+        _check_list(policy_fn_or_list)
         kept = list(policy_fn_or_list)
+        among_overloads = _overloads and any(isinstance(op, _overloads["overload"]) for op in kept)
 
         def function(ctx: Any, op: Any, *args: Any, **kwargs: Any) -> bool:
-            return op in kept
+            return op in kept or bool(among_overloads and _overloads["of_call"](op, args, kwargs) in kept)
 
     else:
-        raise TypeError(f"policy_fn_or_list must be either a function or a list of functions, not {policy_fn_or_list!r}")
+        raise TypeError(f"policy_fn_or_list must be either a function or a list of ops. Got {policy_fn_or_list!r}")
     policy = Policy(function, not allow_cache_entry_mutation)
     return policy.first_run(), _Again(policy)

@@ -123,6 +123,9 @@ def test_node_is_a_virtual_base():
     own = define(lambda ctx, x: x * 2, lambda ctx, g: g).apply(x)
     for node in (y.grad_fn, own.grad_fn, y.grad_fn.next_functions[0][0]):
         assert isinstance(node, Node) and issubclass(type(node), Node) and Node not in type(node).__mro__
+    for factory in (functions.DelayedError, functions.UndefinedGrad):
+        assert issubclass(factory, Node) and Node not in factory.__mro__
+    assert isinstance(functions.DelayedError("mine", 1), Node)
     assert not isinstance(x, Node) and not issubclass(int, Node)
     for abstract in (Node, type("Mine", (Node,), {})):
         with pytest.raises(TypeError, match="Can't instantiate abstract class"):

@@ -550,6 +550,8 @@ KEPT = {
     "two, one after the other": (lambda x: (x.exp() * x).tanh().sin(), [torch.exp, torch.mul], 2),
     "several results": (lambda x: x.topk(1)[0].exp() * x.sum().sin(), [torch.topk], 1),
     "a result that is written": (lambda x: x.sin().mul_(2).sin().cos(), [torch.mul, torch.cos, torch.sin], 2),
+    "overloads": (lambda x: (x.exp() * x).tanh().sin(), [torch.ops.aten.exp.default, torch.ops.aten.mul.Tensor], 2),
+    "an overload of another call": (lambda x: (x.exp() ** 2.0).sin(), [torch.ops.aten.pow.Tensor_Tensor], 0),
     "a view": (lambda x: x.t().exp().sin(), [torch.t], 0),
     "a number first": (lambda x: (2 - x).exp().sin(), [torch.sub], 1),
     "out of the graph": (lambda x: x.detach().exp() * x.sin(), [torch.exp], 1),
@@ -717,6 +719,8 @@ class TestSelective:
             create_selective_checkpoint_contexts(1)
         with pytest.raises(ValueError, match="Expected op in `op_list`"):
             create_selective_checkpoint_contexts(["exp"])
+        with pytest.raises(ValueError, match="update the OpOverloadPacket to a specific OpOverload"):
+            create_selective_checkpoint_contexts([torch.ops.aten.exp])
 
 
 @differs("reference cycles", "a cycle, never freed")

@@ -184,6 +184,7 @@ def test_a_function_of_ones_own_is_handed_over(torch):
 def test_names_of_the_core(torch):
     core = torch._C
     assert core._log_api_usage_once("library.init") is None and core._get_tracing_state() is None
+    assert core.has_lapack is torch.has_lapack is True
     assert core.Generator is torch.Generator and core._VariableFunctions.add(torch.ones(1), 1).tolist() == [2.0]
     with pytest.raises(AttributeError):
         core.nonsense  # noqa: B018
@@ -230,6 +231,19 @@ def test_lobpcg(largest, generalized):
     everything = np.sort(np.linalg.eigvals(np.linalg.solve(B, A) if generalized else A).real)
     np.testing.assert_allclose(values.detach(), everything[::-1][:3] if largest else everything[:3])
     assert ag.autograd.gradcheck(lambda a: ag.lobpcg(a + a.mT, k=2, B=b, largest=largest)[0], a)
+
+
+@pytest.mark.parametrize("generalized", [False, True])
+def test_lobpcg_takes_both_triangles(generalized):
+    """Only the lower one had a say in the values; the gradient was that of both."""
+    a = ag.tensor(np.random.default_rng(0).normal(size=(6, 6)))
+    b = ag.eye(6, dtype=ag.float64) * 3 if generalized else None
+    for x, y in zip(ag.lobpcg(a, 2, b), ag.lobpcg(a + a.mT, 2, b), strict=True):
+        np.testing.assert_allclose(x * (2 if x.ndim == 1 else 1), y, atol=1e-12)
+    a.requires_grad_()
+    ag.lobpcg(a, 2, b)[0].sum().backward()
+    assert ag.equal(a.grad, a.grad.mT)
+    assert ag.autograd.gradcheck(lambda a: ag.lobpcg(a, 2, b)[0], a)
 
 
 def test_lobpcg_is_that_of_pytorch():

@@ -95,3 +95,15 @@ def test_methods_are_pytorchs(owner):
     deprecated = {"cuda_time", "cuda_time_total", "self_cuda_time_total", "self_cuda_memory_usage"}
     attributes = {"cpu_time_total", "self_cpu_time_total", "self_cpu_memory_usage"}  # set in __init__ here
     assert missing <= own[owner] | deprecated | attributes
+
+
+def test_names_that_scripts_take():
+    util = ag.autograd.profiler_util
+    assert not ag.autograd._profiler_enabled()
+    with ag.autograd.profiler.profile():
+        assert ag.autograd._profiler_enabled()
+    assert util._format_time(1234.5) == "1.234ms"
+    average = util.FunctionEventAvg()
+    for start, end in ((10, 15), (20, 30)):
+        average.add(util.FunctionEvent(id=0, node_id=2, name="step", thread=0, start_us=start, end_us=end))
+    assert (average.key, average.count, average.cpu_time) == ("step", 2, 7.5)
