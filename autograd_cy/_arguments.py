@@ -18,6 +18,7 @@ from ._core.arrays.formats import checked, made_in
 from ._core.arrays.orders import axes_in_memory
 from ._core.graph.tensor import Tensor, array_of, from_array
 from ._core.ops.out_argument import into
+from ._core.ops.random_fills import plain_shape
 from ._size import on_cpu
 
 
@@ -34,9 +35,7 @@ def resolve(dtype: Any, device: Any, requires_grad: bool, default: Any = None, o
     if not isinstance(requires_grad, bool):
         raise TypeError(f"argument 'requires_grad' must be bool, not {type(requires_grad).__name__}")
     if requires_grad and not (dtype.is_floating_point or dtype.is_complex):
-        raise RuntimeError(
-            f"Only Tensors of floating point and complex dtype can require gradients, not {dtype}"
-        )
+        raise RuntimeError(f"Only Tensors of floating point and complex dtype can require gradients, not {dtype}")
     return dtype.numpy_dtype
 
 
@@ -60,6 +59,9 @@ def wrap(array: np.ndarray, requires_grad: bool = False, out: Tensor | None = No
 
 def sizes(function: str, shape: tuple[Any, ...], size: Any = None) -> tuple[int, ...]:
     """The shape that ``zeros(2, 3)``, ``zeros((2, 3))`` and ``zeros(size=(2, 3))`` ask for."""
+    plain = plain_shape(shape, size)
+    if plain is not None:
+        return plain
     if size is None:
         if not shape:
             raise TypeError(f'{function}() missing 1 required positional arguments: "size"')
@@ -86,9 +88,7 @@ def sizes(function: str, shape: tuple[Any, ...], size: Any = None) -> tuple[int,
 
 def number(function: str, argument: str, value: Any) -> bool | int | float | complex:
     """The Python number that ``value`` is or holds (a NumPy scalar, a 0-d tensor); else TypeError."""
-    if isinstance(value, np.generic) or (
-        isinstance(value, Tensor) and value.ndim == 0 and not value.requires_grad
-    ):
+    if isinstance(value, np.generic) or (isinstance(value, Tensor) and value.ndim == 0 and not value.requires_grad):
         value = value.item()
     if not isinstance(value, (int, float, complex)):
         raise TypeError(f"{function}(): argument '{argument}' must be Number, not {type(value).__name__}")
@@ -107,9 +107,7 @@ def integer(function: str, argument: str, value: Any) -> int:
 def array_argument(function: str, value: Any) -> np.ndarray:
     """The array of ``value``, which must be a Tensor."""
     if not isinstance(value, Tensor):
-        raise TypeError(
-            f"{function}(): argument 'input' (position 1) must be Tensor, not {type(value).__name__}"
-        )
+        raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {type(value).__name__}")
     return array_of(value)
 
 

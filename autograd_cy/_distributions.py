@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ._arguments import array_argument, laid_out_like, resolve, sizes, wrap
+from ._arguments import array_argument, dtype_of_number, laid_out_like, resolve, sizes, wrap
 from ._core.batching.batched import all_samples, is_batched, one_sample
+from ._core.batching.levels import open_levels
 from ._core.graph.tensor import Tensor, array_of
 from ._core.ops.drawing import drawn_with
-from ._core.ops.out_argument import into
+from ._core.ops.out_argument import check_out, into
 from ._core.ops.overrides import handle_torch_function, has_torch_function
+from ._core.ops.random_fills import new_integers, new_random, real_argument, truths_like
 from ._core.runtime.entry import public
 from ._generator import Generator
 from ._streams import drawing_levels, normal_numbers, source_of, type_word
@@ -22,6 +24,7 @@ from .random import randint
 __all__ = ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"]
 
 _MOST_CATEGORIES = 1 << 24
+_INT64 = dtype_of_number(int)
 
 
 @public
@@ -36,6 +39,10 @@ def bernoulli(
     >>> ag.bernoulli(ag.tensor([0.0, 1.0]))
     tensor([0., 1.])
     """
+    if p is None and out is None:
+        made = truths_like(input, generator)
+        if made is not None:
+            return made
     if type(input) is not Tensor and has_torch_function((input,)):
         return handle_torch_function(bernoulli, (input,), input, p, generator=generator, out=out)
     if p is not None:
@@ -104,24 +111,47 @@ def normal(
     >>> ag.normal(ag.tensor([1.0, 2.0]), 0.0), ag.normal(0.0, 1.0, (2, 3)).shape
     (tensor([1., 2.]), torch.Size([2, 3]))
     """
+    if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
+        return _normal(mean, std, size, generator, out, dtype, device, requires_grad)
     given = tuple(value for value in (mean, std) if isinstance(value, Tensor))
     if not isinstance(std, Tensor) and not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    if not given:
-        made = wrap(np.empty(sizes("normal", (), size), resolve(dtype, device, requires_grad, out=out)))
-        made.normal_(mean, std, generator=generator)
-        return into(out, made, "normal") if out is not None else made.requires_grad_(requires_grad)
 
     def draw(source: np.random.Generator, *arrays: np.ndarray) -> np.ndarray:
         means = arrays[0] if isinstance(mean, Tensor) else mean
         stds = arrays[-1] if isinstance(std, Tensor) else std
-        if not np.all(np.real(stds) >= 0):
+        if isinstance(std, Tensor) and not (stds >= 0).all():
             raise RuntimeError("normal expects all elements of std >= 0.0")
         numbers = laid_out_like(arrays[0], lambda shape: normal_numbers(shape, "normal", generator, arrays[0].dtype))
         return means + stds * numbers
 
     node = f"NormalBackward{isinstance(mean, Tensor) + 2 * isinstance(std, Tensor)}"
     return _drawn("normal", node, draw, given, generator, out)
+
+
+def _normal(
+    mean: Any,
+    std: Any,
+    size: Any,
+    generator: Generator | None,
+    out: Tensor | None,
+    dtype: Any,
+    device: Any,
+    requires_grad: bool,
+) -> Tensor:
+    """Of the sizes, with numbers as parameters."""
+    a, b = real_argument(mean, "normal", "mean", 1), real_argument(std, "normal", "std", 2)
+    if not b >= 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {b:g}")
+    if out is None and device is None and requires_grad is False:
+        made = new_random("normal", a, b, (), size, dtype, generator, "normal")
+        if made is not None:
+            return made
+    if out is not None:
+        check_out(out, "normal")
+    made = wrap(np.empty(sizes("normal", (), size), resolve(dtype, device, requires_grad, out=out)))
+    made.normal_(a, b, generator=generator)
+    return into(out, made, "normal") if out is not None else made.requires_grad_(requires_grad)
 
 
 @public
@@ -209,8 +239,12 @@ def randint_like(
         options = {"generator": generator, "dtype": dtype, "device": device, "requires_grad": requires_grad}
         options["memory_format"] = memory_format
         return handle_torch_function(randint_like, (input,), input, low, high, **options)
-    wanted = resolve(dtype, device, requires_grad, default=input.dtype)
     low, high = (0, low) if high is None else (low, high)
+    if dtype is device is memory_format is None and requires_grad is False and input.dtype is _INT64 and input.is_contiguous():
+        made = new_integers(low, high, input.shape, generator, "randint_like")
+        if made is not None:
+            return made
+    wanted = resolve(dtype, device, requires_grad, default=input.dtype)
     if is_batched(input):
         return randint(low, high, tuple(input.shape), generator=generator, dtype=wanted, requires_grad=requires_grad)
 
@@ -240,13 +274,18 @@ def _drawn(
     dtype = dtype or tensors[0].dtype.numpy_dtype
     if dtype.kind not in "fc" and node is not None:
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{type_word(tensors[0])}'")
-    shape = np.broadcast_shapes(*(tuple(x.shape) for x in tensors))
-    alike = [x.detach() if x.shape == shape else x.detach().expand(shape) for x in tensors]
-    levels = drawing_levels()
-    if not levels and any(map(is_batched, alike)):
+    if out is not None:
+        check_out(out, name)
+    shape: tuple[int, ...] = tensors[0].shape
+    if len(tensors) > 1 and tensors[1].shape != shape:
+        shape = np.broadcast_shapes(*(tuple(x.shape) for x in tensors))
+    levels = drawing_levels() if open_levels() else []
+    if not levels and any(map(is_batched, tensors)):
         raise RuntimeError(f"vmap: {name}() with parameters of a batch needs randomness='different'")
-    samples = [array_of(all_samples(x, levels)) for x in alike]
-    made = one_sample(wrap(np.asarray(draw(source_of(name, generator), *samples)).astype(dtype, copy=False)), levels)
+    samples = [_samples(x, shape, levels) for x in tensors]
+    made = wrap(np.asarray(draw(source_of(name, generator), *samples)).astype(dtype, copy=False))
+    if levels:
+        made = one_sample(made, levels)
     if out is not None:
         return into(out, made, name)
     if node is None or not any(x.requires_grad for x in tensors):
@@ -254,3 +293,11 @@ def _drawn(
     if levels:
         return tensors[0].expand(shape).clone().copy_(made)
     return drawn_with(made, tensors, node)
+
+
+def _samples(x: Tensor, shape: tuple[int, ...], levels: list[Any]) -> np.ndarray:
+    """The numbers of a parameter, expanded to the shape; of all samples at the levels of vmap."""
+    if not levels:
+        return array_of(x) if x.shape == shape else np.broadcast_to(array_of(x), shape)
+    x = x.detach() if x.shape == shape else x.detach().expand(shape)
+    return array_of(all_samples(x, levels))

@@ -9,154 +9,128 @@ import numpy as np
 from ._arguments import integer
 from ._core.batching.levels import open_levels
 from ._core.graph.tensor import Tensor, array_of
-from ._core.ops.drawing import drawn_array, drawn_into, fill_with
+from ._core.ops.drawing import drawn_array
 from ._core.ops.overrides import extend_overridable
+from ._core.ops.random_fills import (
+    check_fill,
+    drawn_into,
+    fill_by_numpy,
+    fill_integral,
+    fill_normal,
+    fill_uniform,
+    numbers_by_numpy,
+    real_argument,
+)
 from ._core.runtime.entry import public
 from ._generator import Generator
 from ._streams import can_hold, drawn, integers, source_of, type_word
+
+_LEFT_OUT: Any = object()
 
 
 @public
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
     """bernoulli_(p=0.5) -> Tensor: write 1 with probability p, a number or a tensor of them, else 0."""
-    of_tensor = isinstance(p, Tensor)
-    chances = array_of(p) if of_tensor else np.float64(p)
-    if not np.all((chances >= 0) & (chances <= 1)):
-        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p if not of_tensor else p.tolist()}")
-
-    def draw(source: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        return source.random(shape) < chances
-
-    return _fill(self, draw, f"BernoulliBackward{2 - of_tensor}", "bernoulli_", generator)
-
-
-_WITHIN_ALL = 32752.0  # half of float16's largest number
-_REAL_TYPES = {16: ("Half", "c10::Half"), 32: ("Float", "float"), 64: ("Double", "double")}  # by their bits, as PyTorch says
-
-
-def _check_range(dtype: Any, start: float, end: float) -> None:
-    """RuntimeError unless the ends and their difference are numbers of the type, in order."""
-    numbers = np.finfo(dtype.numpy_dtype)
-    largest, (word, type_name) = float(numbers.max), _REAL_TYPES[numbers.bits]
-    for name, value in (("from", start), ("to", end)):
-        if not -largest <= value <= largest:
-            raise RuntimeError(f"{name} is out of bounds for {type_name}")
-    if not start <= end:
-        raise RuntimeError(f"uniform_ expects to return a [from, to) range, but found from={start} > to={end}")
-    if not end - start <= largest:
-        raise RuntimeError(
-            f"uniform_ expects to-from <= std::numeric_limits<{word}>::max(), but found to={end} and from={start} which "
-            "result in to-from to exceed the limit"
-        )
+    if isinstance(p, Tensor):
+        return _fill_with_truths(self, p, generator)
+    p = real_argument(p, "bernoulli_", "p", 1)
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p:g}")
+    return _fill(self, "bernoulli", p, 0.0, "BernoulliBackward2", "bernoulli_", generator)
 
 
 @public
 def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """uniform_(from=0, to=1) -> Tensor: write numbers drawn uniformly from [from, to), of complex ones from a square."""
-    _check_inexact(self, "check_uniform_bounds")
-    if not -_WITHIN_ALL <= from_ <= to <= _WITHIN_ALL:
-        _check_range(self.dtype, from_, to)
-
-    if not open_levels():
-        return fill_with("uniform", self, from_, to, generator, "UniformBackward0")
-
-    def draw(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
-        return drawn_array("uniform", shape, dtype, generator, function, from_, to)
-
-    return _write(self, draw, "UniformBackward0", "uniform_", generator)
+    filled = fill_uniform(self, from_, to, generator)
+    return filled if filled is not None else _fill_by_key(self, "uniform", from_, to, generator)
 
 
 @public
 def normal_(self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """normal_(mean=0, std=1) -> Tensor: write numbers drawn from the normal distribution."""
-    _check_inexact(self, "normal_kernel_cpu")
-    if not std >= 0:
-        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-
-    if not open_levels():
-        return fill_with("normal", self, mean, std, generator, "NormalBackward0")
-
-    def draw(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
-        return drawn_array("normal", shape, dtype, generator, function, mean, std)
-
-    return _write(self, draw, "NormalBackward0", "normal_", generator)
+    filled = fill_normal(self, mean, std, generator)
+    return filled if filled is not None else _fill_by_key(self, "normal", mean, std, generator)
 
 
 @public
 def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator: Generator | None = None) -> Tensor:
     """log_normal_(mean=1, std=2) -> Tensor: write numbers whose logarithms have the normal distribution."""
-    _check_real(self, "log_normal")
+    mean, std = real_argument(mean, "log_normal_", "mean", 1), real_argument(std, "log_normal_", "std", 2)
+    if not self.is_floating_point():
+        raise NotImplementedError(f"\"log_normal_cpu\" not implemented for '{type_word(self)}'")
     if not std > 0:
-        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
-
-    def draw(source: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        return source.lognormal(mean, std, shape)
-
-    return _fill(self, draw, "LogNormalBackward0", "log_normal_", generator)
+        raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    return _fill(self, "log_normal", mean, std, "LogNormalBackward0", "log_normal_", generator)
 
 
 @public
 def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """exponential_(lambd=1) -> Tensor: write numbers drawn from the exponential distribution with that rate."""
+    lambd = real_argument(lambd, "exponential_", "lambd", 1)
     if not self.is_floating_point():
         raise RuntimeError(
             "Exponential distribution is a continuous probability distribution. dtype must be a floating point but you "
             f"specified {type_word(self)}"
         )
     if not lambd > 0:
-        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
-
-    def draw(source: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        return source.standard_exponential(shape) / lambd
-
-    return _fill(self, draw, "ExponentialBackward0", "exponential_", generator)
+        raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+    return _fill(self, "exponential", lambd, 0.0, "ExponentialBackward0", "exponential_", generator)
 
 
 @public
 def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """cauchy_(median=0, sigma=1) -> Tensor: write numbers drawn from the Cauchy distribution."""
+    median, sigma = real_argument(median, "cauchy_", "median", 1), real_argument(sigma, "cauchy_", "sigma", 2)
     if not self.is_floating_point():
         raise RuntimeError(
             "Cauchy distribution is a continuous probability distribution. dtype must be a floating point but you "
             f"specified {type_word(self)}"
         )
     if not sigma > 0:
-        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
-
-    def draw(source: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
-        return source.standard_cauchy(shape) * sigma + median
-
-    return _fill(self, draw, "CauchyBackward0", "cauchy_", generator)
+        raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    return _fill(self, "cauchy", median, sigma, "CauchyBackward0", "cauchy_", generator)
 
 
 @public
 def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) -> Tensor:
     """geometric_(p) -> Tensor: write how many trials it took to succeed, each with probability p."""
-    if self.dtype.is_complex or self.dtype.name == "bool":
-        raise NotImplementedError(f"\"geometric\" not implemented for '{type_word(self)}'")
+    p = real_argument(p, "geometric_", "p", 1)
+    if self.is_complex() or self.dtype.name == "bool":
+        raise NotImplementedError(f"\"geometric_cpu\" not implemented for '{type_word(self)}'")
     if not 0 < p < 1:
-        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
-    return _fill(self, lambda source, shape: source.geometric(p, shape), "GeometricBackward0", "geometric_", generator)
+        raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p:g}")
+    return _fill(self, "geometric", p, 0.0, "GeometricBackward0", "geometric_", generator)
 
 
 @public
-def random_(self: Tensor, from_: int | None = None, to: int | None = None, *, generator: Generator | None = None) -> Tensor:
+def random_(self: Tensor, from_: int | None = None, to: Any = _LEFT_OUT, *, generator: Generator | None = None) -> Tensor:
     """random_(from=0, to=None) -> Tensor: write integers from `from` to `to` - 1; random_(to) begins with 0.
 
-    Without arguments, all that the type can hold exactly, from 0.
+    Without an end, all that the type can hold exactly.
     """
-    _check_real(self, "random_")
+    if to is _LEFT_OUT:
+        node, low, high = ("RandomBackward2", 0, None) if from_ is None else ("RandomBackward1", 0, from_)
+    else:
+        node, low, high = "RandomBackward0", 0 if from_ is None else from_, to
+    filled = fill_integral(self, low, high, generator)
+    if filled is not None:
+        return filled
+    if self.is_complex():
+        raise NotImplementedError(f"\"random_kernel_cpu\" not implemented for '{type_word(self)}'")
     dtype = self.dtype.numpy_dtype
-    node = f"RandomBackward{2 if from_ is None else 1 if to is None else 0}"
-    low, high = (0, from_) if to is None else (from_ or 0, to)
-    low = integer("random_", "from", low)
-    high = _most(dtype) + 1 if high is None else integer("random_", "to", high)
+    if type(low) is not int or type(high) is not int:
+        low = integer("random_", "from", low)
+        high = _most(dtype) + 1 if high is None else integer("random_", "to", high)
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     for name, value in (("from", low), ("to - 1", high - 1)):
         if not can_hold(dtype, value):
             raise RuntimeError(f"{name} is out of bounds for {self.dtype}")
-    return _write(self, functools.partial(integers, low, high), node, "random_", generator)
+    if not open_levels():
+        check_fill(self, generator, "random_")
+        return drawn_into(self, integers(low, high, tuple(self.shape), "random_", generator, dtype), node, "random_")
+    return self.copy_(drawn(functools.partial(integers, low, high), tuple(self.shape), "random_", generator, dtype, False))
 
 
 def _most(dtype: np.dtype) -> int:
@@ -175,9 +149,7 @@ def bernoulli(self: Tensor, p: float | None = None, *, generator: Generator | No
 
 
 @public
-def multinomial(
-    self: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
-) -> Tensor:
+def multinomial(self: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None) -> Tensor:
     """multinomial(num_samples, replacement=False) -> Tensor: indices drawn as often as the elements, their weights, say."""
     from . import _distributions  # few need it
 
@@ -193,28 +165,48 @@ for _method in (
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _fill(self: Tensor, draw: Callable[..., Any], node: str, name: str, generator: Generator | None) -> Tensor:
-    """Write what `draw(source, shape)` draws."""
+def _fill(self: Tensor, kind: str, a: float, b: float, node: str, name: str, generator: Generator | None) -> Tensor:
+    """Write what `numbers_by_numpy` draws."""
+    filled = fill_by_numpy(self, kind, a, b, generator, node, name)
+    return filled if filled is not None else _fill_by_numpy(self, kind, a, b, name, generator)
+
+
+def _fill_by_numpy(self: Tensor, kind: str, a: float, b: float, name: str, generator: Generator | None) -> Tensor:
+    """The same within vmap."""
 
     def numbers(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
         with np.errstate(over="ignore"):
-            return np.asarray(draw(source_of(function, generator), shape)).astype(dtype)
+            return numbers_by_numpy(kind, a, b, shape, source_of(function, generator)).astype(dtype)
 
-    return _write(self, numbers, node, name, generator)
+    return _fill_samples(self, numbers, name, generator)
 
 
-def _write(self: Tensor, numbers: Callable[..., np.ndarray], node: str, name: str, generator: Generator | None) -> Tensor:
+def _fill_by_key(self: Tensor, kind: str, a: float, b: float, generator: Generator | None) -> Tensor:
+    """Write `drawn_array`'s numbers within vmap."""
+
+    def numbers(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
+        return drawn_array(kind, shape, dtype, generator, function, a, b)
+
+    return _fill_samples(self, numbers, f"{kind}_", generator)
+
+
+def _fill_samples(self: Tensor, numbers: Callable[..., np.ndarray], name: str, generator: Generator | None) -> Tensor:
+    """Write within vmap what `numbers` draws, as `randomness` says."""
+    return self.copy_(drawn(numbers, tuple(self.shape), name, generator, self.dtype.numpy_dtype, False))
+
+
+def _fill_with_truths(self: Tensor, p: Tensor, generator: Generator | None) -> Tensor:
+    """Write 1 with the probability that each element of `p` is, else 0."""
+    chances = array_of(p)
+    if not ((chances >= 0) & (chances <= 1)).all():
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p.tolist()}")
+    chances = array_of(p.detach().expand(self.shape))
+
+    def numbers(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
+        return np.asarray(source_of(function, generator).random(shape) < chances).astype(dtype)
+
     if open_levels():
-        return self.copy_(drawn(numbers, tuple(self.shape), name, generator, self.dtype.numpy_dtype, False))
-    made = numbers(tuple(self.shape), name, generator, self.dtype.numpy_dtype)
-    return drawn_into(self, made, node, name)
-
-
-def _check_inexact(self: Tensor, name: str) -> None:
-    if not (self.is_floating_point() or self.is_complex()):
-        raise NotImplementedError(f"\"{name}\" not implemented for '{type_word(self)}'")
-
-
-def _check_real(self: Tensor, name: str) -> None:
-    if self.is_complex() or (name == "log_normal" and not self.is_floating_point()):
-        raise NotImplementedError(f"\"{name}\" not implemented for '{type_word(self)}'")
+        return _fill_samples(self, numbers, "bernoulli_", generator)
+    check_fill(self, generator, "bernoulli_")
+    made = numbers(tuple(self.shape), "bernoulli_", generator, self.dtype.numpy_dtype)
+    return drawn_into(self, made, "BernoulliBackward1", "bernoulli_")

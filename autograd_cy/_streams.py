@@ -11,6 +11,7 @@ from ._core.batching.batched import one_sample
 from ._core.batching.levels import open_levels
 from ._core.graph.tensor import Tensor
 from ._core.ops.drawing import drawing_levels, drawn_array, drawn_integers, set_generator
+from ._core.ops.out_argument import check_out
 from ._generator import Generator
 
 default_generator = Generator()
@@ -29,6 +30,8 @@ def drawn(
 ) -> Tensor:
     """A tensor of what `draw` draws; within vmap as its `randomness` says."""
     if not open_levels():
+        if out is not None:
+            check_out(out, function)
         return wrap(draw(shape, function, generator, dtype), requires_grad, out, function)
     apart = drawing_levels()
     batch = tuple(level.size for level in reversed(apart))
@@ -39,7 +42,7 @@ def permutations(shape: tuple[int, ...], function: str, generator: Generator | N
     """Numbers from 0 on in random order along the last dimension, each row in an order of its own."""
     source = source_of(function, generator)
     if len(shape) == 1:
-        return source.permutation(shape[0]).astype(dtype)
+        return source.permutation(shape[0]).astype(dtype, copy=False)
     return source.permuted(np.broadcast_to(np.arange(shape[-1]), shape), axis=-1).astype(dtype)
 
 

@@ -8,6 +8,8 @@ import functools as _functools
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as _np
+
 from ._arguments import array_argument as _array_argument
 from ._arguments import dtype_of_number as _dtype_of_number
 from ._arguments import integer as _integer
@@ -17,7 +19,11 @@ from ._arguments import sizes as _sizes
 from ._arguments import wrap as _wrap
 from ._core.batching.levels import open_levels as _open_levels
 from ._core.graph.tensor import Tensor
+from ._core.graph.tensor import from_array as _from_array
 from ._core.ops.overrides import handle_torch_function, has_torch_function
+from ._core.ops.random_fills import new_integers as _new_integers
+from ._core.ops.random_fills import new_random as _new_random
+from ._core.ops.random_fills import random_like as _random_like
 from ._core.runtime.entry import public as _public
 from ._generator import Generator
 from ._size import on_cpu as _on_cpu
@@ -33,6 +39,9 @@ __all__ = [
     "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "rand", "rand_like", "randint",
     "randn", "randn_like", "randperm", "seed", "set_rng_state",
 ]  # fmt: skip
+
+_INT64 = _np.dtype(_np.int64)
+
 
 @_public
 def manual_seed(seed: int) -> Generator:
@@ -137,6 +146,10 @@ def rand(
     >>> ag.rand(2, 3).shape
     torch.Size([2, 3])
     """
+    if out is None and device is None and requires_grad is False:
+        made = _new_random("uniform", 0.0, 1.0, shape, size, dtype, generator, "rand")
+        if made is not None:
+            return made
     dtype = _resolve(dtype, device, requires_grad, out=out)
     return _drawn(_uniform_numbers, _sizes("rand", shape, size), "rand", generator, dtype, requires_grad, out)
 
@@ -157,6 +170,10 @@ def randn(
     >>> ag.randn(2, 3, dtype=ag.float64).dtype
     torch.float64
     """
+    if out is None and device is None and requires_grad is False:
+        made = _new_random("normal", 0.0, 1.0, shape, size, dtype, generator, "randn")
+        if made is not None:
+            return made
     dtype = _resolve(dtype, device, requires_grad, out=out)
     return _drawn(_normal_numbers, _sizes("randn", shape, size), "randn", generator, dtype, requires_grad, out)
 
@@ -177,6 +194,10 @@ def rand_like(
     >>> ag.rand_like(ag.ones(2, 3)).shape
     torch.Size([2, 3])
     """
+    if device is None and memory_format is None and requires_grad is False:
+        made = _random_like("uniform", input, dtype, generator, "rand_like")
+        if made is not None:
+            return made
     if type(input) is not Tensor and has_torch_function((input,)):
         options = {"generator": generator, "dtype": dtype, "device": device, "requires_grad": requires_grad}
         options["memory_format"] = memory_format
@@ -206,6 +227,10 @@ def randn_like(
     >>> ag.randn_like(ag.ones(2, 3)).shape
     torch.Size([2, 3])
     """
+    if device is None and memory_format is None and requires_grad is False:
+        made = _random_like("normal", input, dtype, generator, "randn_like")
+        if made is not None:
+            return made
     if type(input) is not Tensor and has_torch_function((input,)):
         options = {"generator": generator, "dtype": dtype, "device": device, "requires_grad": requires_grad}
         options["memory_format"] = memory_format
@@ -244,6 +269,10 @@ def randint(
         high, size = None, high
     if high is None:
         low, high = 0, low
+    if dtype is None and out is None and device is None and requires_grad is False:
+        made = _new_integers(low, high, size, generator, "randint")
+        if made is not None:
+            return made
     low, high = _integer("randint", "low", low), _integer("randint", "high", high)
     shape = _sizes("randint", (), size)
     dtype = _resolve(dtype, device, requires_grad, default=_dtype_of_number(int), out=out)
@@ -272,6 +301,8 @@ def randperm(
     >>> sorted(ag.randperm(4).tolist())
     [0, 1, 2, 3]
     """
+    if type(n) is int and n >= 0 and dtype is out is device is None and requires_grad is False and not _open_levels():
+        return _from_array(_permutations((n,), "randperm", generator, _INT64))
     (n,) = _sizes("randperm", (_integer("randperm", "n", n),))
     dtype = _resolve(dtype, device, requires_grad, default=_dtype_of_number(int), out=out)
     if dtype.kind in "bc":

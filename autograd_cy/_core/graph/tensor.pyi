@@ -1071,7 +1071,7 @@ class Tensor(TensorBase):
     def rad2deg_(self) -> Tensor:
         """rad2deg() written into the tensor's own memory."""
     def random_(
-        self, from_: _int | None = None, to: _int | None = None, *, generator: Generator | None = None
+        self, from_: _int | None = None, to: _int = ..., *, generator: Generator | None = None
     ) -> Tensor:
         """write integers from `from` to `to` - 1; random_(to) begins with 0."""
     def ravel(self) -> Tensor:

@@ -234,3 +234,44 @@ cdef int fill_integers(cnp.ndarray out, uint64_t key, int64_t least, uint32_t n)
 cdef void draw(Task task, Draw *job, int of_a_counter) noexcept:
     cdef Py_ssize_t size = of_a_counter * TILE
     parallel_for(task, job, (job.n + size - 1) // size, 4 * TILE * WEIGHT)
+
+
+# numbers that NumPy drew
+
+cdef void narrow(const Drawn *x, float *y, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        y[i] = <float> x[i]
+
+
+cdef void keep_below(double *x, Py_ssize_t n, double p) noexcept nogil:
+    """1 where a number is less than p, else 0."""
+    cdef Py_ssize_t i
+    for i in range(n):
+        x[i] = 1.0 if x[i] < p else 0.0
+
+
+cdef void divide(double *x, Py_ssize_t n, double divisor) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        x[i] /= divisor
+
+
+cdef void scale_and_shift(double *x, Py_ssize_t n, double scale, double offset) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        x[i] = x[i] * scale + offset
+
+
+cdef bint are_chances(const floating *p, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef bint inside = True
+    for i in range(n):
+        inside &= (p[i] >= 0) & (p[i] <= 1)
+    return inside
+
+
+cdef void compare(const double *numbers, const floating *p, floating *result, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        result[i] = <floating> (1.0 if numbers[i] < p[i] else 0.0)

@@ -1,3 +1,8 @@
-"""Keys of what the core draws itself."""
+"""Keys of what the core draws itself, and who has them."""
+
+from libc.stdint cimport uint64_t
 
 cdef object new_key()
+cdef uint64_t key_of(object generator, str function) except? 0
+cdef int check_generator(object generator, str function) except -1
+cdef object source_of(object generator)

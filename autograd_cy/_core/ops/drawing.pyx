@@ -12,19 +12,16 @@ NOTE [Random streams]
 import numpy as np
 
 cimport cython
+from libc.stdint cimport uint64_t
 
 from autograd_cy._core.batching.levels cimport open_levels
-from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport any_wanted, new_node, record_all, shape_of
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-from autograd_cy._core.kernels.random_loops cimport NORMAL, UNIFORM, Kind, can_fill, fill, fill_integers
-from autograd_cy._core.ops.overwriting cimport Overwriting, overwrite
+from autograd_cy._core.kernels.random_loops cimport NORMAL, UNIFORM, fill, fill_integers
+from autograd_cy._core.ops.overwriting cimport Overwriting
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.reentry cimport take_turn
-from autograd_cy._core.runtime.state cimport OP_HOOKS, thread_state
-from autograd_cy._core.writes.change cimport Change, change_of, commit
-from autograd_cy._core.writes.inplace cimport check_memory, is_recorded_write
 
 cnp.import_array()
 
@@ -132,11 +129,6 @@ NODES = {node.__name__: node for node in [
     PoissonBackward0, RandomBackward0, RandomBackward1, RandomBackward2, UniformBackward0]}
 
 
-def drawn_into(Tensor self, numbers, str name, str operation):
-    """drawn_into(self, numbers, name, operation) -> Tensor: an array written into the tensor, recorded as that node."""
-    return overwrite(self, numbers, NODES[name], operation)
-
-
 def drawn_with(Tensor numbers, tuple tensors, str name):
     """drawn_with(numbers, tensors, name) -> Tensor: the numbers, recorded as that node of the tensors."""
     if any_wanted(tensors):
@@ -161,18 +153,27 @@ cdef object new_key():
     return key_of(None, "")
 
 
-cdef object key_of(object generator, str function):
+cdef uint64_t key_of(object generator, str function) except? 0:
     """The next 64 bits of a generator, of the default one if it is None; TypeError for what is none."""
     cdef object given = default_generator if generator is None else generator
-    if type(given) is not type(default_generator) and not isinstance(given, type(default_generator)):
-        raise TypeError(f"{function}(): argument 'generator' must be Generator, not {type(given).__name__}")
+    check_generator(generator, function)
     take_turn()
     next_word = given._next_word
     return given.numpy.bit_generator.random_raw() if next_word is None else next_word()
 
 
-cdef Kind kind_of(str name):
-    return NORMAL if name == "normal" else UNIFORM
+cdef int check_generator(object generator, str function) except -1:
+    if generator is not None and not isinstance(generator, type(default_generator)):
+        raise TypeError(f"{function}(): argument 'generator' must be torch.Generator, not {type(generator).__name__}")
+    return 0
+
+
+cdef object source_of(object generator):
+    """NumPy's generator of one of ours, of the default one if it is None."""
+    cdef object given = default_generator if generator is None else generator
+    take_turn()
+    source = given._numpy
+    return given.numpy if source is None else source
 
 
 def drawn_array(str kind, tuple shape, cnp.dtype dtype, generator, str function, double a=0.0, double b=1.0):
@@ -183,7 +184,7 @@ def drawn_array(str kind, tuple shape, cnp.dtype dtype, generator, str function,
     cdef cnp.ndarray out = np.empty(shape, dtype)
     if dtype.kind not in "fc":
         raise NotImplementedError(f"{function} is not implemented for {dtype}")
-    fill(out, kind_of(kind), key_of(generator, function), a, b)
+    fill(out, NORMAL if kind == "normal" else UNIFORM, key_of(generator, function), a, b)
     return out
 
 
@@ -192,22 +193,6 @@ def drawn_integers(long long least, unsigned int n, tuple shape, cnp.dtype dtype
     cdef cnp.ndarray out = np.empty(shape, dtype)
     fill_integers(out, key_of(generator, function), least, n)
     return out
-
-
-def fill_with(str kind, Tensor self, double a, double b, generator, str name):
-    """fill_with(kind, self, a, b, generator, name) -> Tensor: what `drawn_array` draws written into the tensor."""
-    cdef str operation = kind + "_"
-    cdef Change change
-    prepare_write(self.array, operation)        # all that may refuse comes before the generator moves on
-    check_memory(self.array, None)
-    if thread_state().mode & OP_HOOKS or not can_fill(self.array) or is_recorded_write(self, None, operation):
-        numbers = drawn_array(kind, shape_of(self), self.array.dtype, generator, operation, a, b)
-        return overwrite(self, numbers, NODES[name], operation)
-    change = change_of(self, None, operation)
-    key = key_of(generator, operation)
-    fill(self.array, kind_of(kind), key, a, b)
-    commit(change)
-    return self
 
 
 def drawing_levels():

@@ -14,6 +14,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
 from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD, OP_HOOKS, thread_state
+from autograd_cy._core.writes.inplace cimport check_memory
 
 cnp.import_array()
 
@@ -55,11 +56,20 @@ cdef object call_into(object function, tuple args, dict kwargs):
 
 def into(out, Tensor result, str name):
     """into(out, result, name) -> Tensor: the result of a function that makes tensors written into `out`, which is returned."""
+    check_out(<Tensor?> out, name)
+    return written_out(<Tensor> out, result, name)
+
+
+cpdef int check_out(Tensor out, str name) except -1:
+    """check_out(out, name): refuse a tensor that a function that makes tensors can't write its result into."""
     cdef int mode = current_mode()
-    if mode & FORWARD_AD and has_tangent(<Tensor?> out) or not mode & NO_GRAD and wants_grad(<Tensor?> out):
+    if mode & FORWARD_AD and has_tangent(out) or not mode & NO_GRAD and wants_grad(out):
         raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of "
                            "the arguments requires grad. Call it without out=, or under no_grad().")
-    return written_out(<Tensor?> out, result, name)
+    if out.inference:
+        check_write(True, name)
+    check_memory(out.array, None)
+    return 0
 
 
 cdef Tensor written_out(Tensor out, Tensor result, str name):
