@@ -148,3 +148,9 @@ def test_all_spellings_of_sizes_draw_the_same(name):
         torch.manual_seed(2)
         made = spelling()
         assert made.tolist() == expected.tolist() and made.dtype == expected.dtype and made.shape == (2, 3)
+
+
+def test_sizes_beyond_those_of_the_short_way():
+    for function in (torch.rand, torch.randn, torch.zeros, lambda *sizes: torch.randint(3, sizes)):
+        assert function(*[1] * 40).shape == (1,) * 40
+        assert function(0, 2**31).shape == (0, 2**31)

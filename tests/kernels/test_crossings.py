@@ -125,6 +125,7 @@ NO_SIZES = {
     "op_hooks": "DEBUG_LEVEL",
     "operands": "CACHED_NUMBERS",
     "orders": "MAX_DIMS",
+    "random_fills": "MOST_DIMS MOST_ELEMENTS",  # test_random_refusals.py has sizes beyond
     "random_loops": "WEIGHT",
     "overrides": "SUBCLASSES WATCHED",
     "padding": "LONG",
