@@ -81,7 +81,12 @@ _TYPED = [
 # Modules that `import *` does not bring along: few need them, or they only stand in for what is not here.
 _MODULES = [
     "_VF", "_dynamo", "_jit_internal", "_ops", "_vmap_internals", "accelerator", "compiler", "cpu", "distributed",
-    "functional", "futures", "fx", "hub", "jit", "library", "mps", "mtia", "multiprocessing", "onnx", "ops", "types", "xpu",
+    "functional", "futures", "fx", "hub", "jit", "library", "mps", "mtia", "multiprocessing", "onnx", "ops", "storage",
+    "types", "xpu",
+]  # fmt: skip
+_STORAGES = [
+    "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage", "ComplexFloatStorage", "DoubleStorage",
+    "FloatStorage", "HalfStorage", "IntStorage", "LongStorage", "ShortStorage", "Storage", "TypedStorage", "UntypedStorage",
 ]  # fmt: skip
 _AUTOCAST = [
     "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
@@ -129,7 +134,7 @@ _SETTINGS = [
 ]  # fmt: skip
 _INTEROP = ["get_num_interop_threads", "set_num_interop_threads"]
 __all__ += _SETTINGS + _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _EMBEDDING + _SEGMENTS + _INDICES
-__all__ += _LOSSES + _LAYERS + _INTEROP + _ERRORS + _LOBPCG + _AUTOCAST + _JIT + ["GradScaler"]
+__all__ += _STORAGES + _LOSSES + _LAYERS + _INTEROP + _ERRORS + _LOBPCG + _AUTOCAST + _JIT + ["GradScaler"]
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
@@ -163,6 +168,7 @@ __getattr__, __dir__ = _names_later(
         "_segments": _SEGMENTS,
         "_interop": _INTEROP,
         "_settings": _SETTINGS,
+        "storage": ["storage", *_STORAGES],
         "_tensor_str": ["set_printoptions"],
         "_threads": ["get_num_threads", "set_num_threads"],
         "_typed": _TYPED,

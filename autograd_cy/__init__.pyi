@@ -47,6 +47,7 @@ from . import mtia as mtia
 from . import multiprocessing as multiprocessing
 from . import onnx as onnx
 from . import ops as ops
+from . import storage as storage
 from . import types as types
 from . import version as version
 from . import xpu as xpu
@@ -240,10 +241,28 @@ from .random import (
     set_rng_state,
 )
 from .serialization import load, save
+from .storage import (
+    BoolStorage,
+    ByteStorage,
+    CharStorage,
+    ComplexDoubleStorage,
+    ComplexFloatStorage,
+    DoubleStorage,
+    FloatStorage,
+    HalfStorage,
+    IntStorage,
+    LongStorage,
+    ShortStorage,
+    Storage,
+    TypedStorage,
+    UntypedStorage,
+)
 
 __all__ = [
-    "AcceleratorError", "CompilationUnit", "Future", "Generator", "GradScaler", "OutOfMemoryError",
-    "ScriptFunction", "ScriptModule", "Size", "Tensor", "abs", "abs_", "absolute", "absolute_", "acos", "acos_",
+    "AcceleratorError", "BoolStorage", "ByteStorage", "CharStorage", "CompilationUnit", "ComplexDoubleStorage",
+    "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "Future", "Generator", "GradScaler", "HalfStorage",
+    "IntStorage", "LongStorage", "OutOfMemoryError", "ScriptFunction", "ScriptModule", "ShortStorage", "Size",
+    "Storage", "Tensor", "TypedStorage", "UntypedStorage", "abs", "abs_", "absolute", "absolute_", "acos", "acos_",
     "acosh", "acosh_", "adaptive_avg_pool1d", "adaptive_max_pool1d", "add", "addbmm", "addcdiv", "addcmul", "addmm",
     "addmv", "addmv_", "addr", "adjoint", "affine_grid_generator", "alias_copy", "all", "allclose", "alpha_dropout",
     "alpha_dropout_", "amax", "amin", "aminmax", "amp", "angle", "any", "arange", "arccos", "arccos_", "arccosh",

@@ -1,6 +1,7 @@
 """What a call of Tensor takes, PyTorch's oldest way to make one: sizes, or data, or another tensor (facade)."""
 
 import operator
+import sys
 from collections.abc import Mapping, Set
 from typing import Any
 
@@ -45,7 +46,15 @@ def construct(args: tuple[Any, ...], kwargs: dict[str, Any], dtype: dtypes.dtype
         return _seen_again(value, dtype)
     if isinstance(value, Size):
         return _empty(tuple(value), wanted)
+    if is_storage(value):
+        return _empty((0,), wanted).set_(value)
     return _empty(_sizes(args), wanted) if _is_size(value) else _from_data(value, wanted)
+
+
+def is_storage(value: Any) -> bool:
+    """is_storage(value) -> whether it is a storage, without the import of what they are."""
+    storage = sys.modules.get(f"{__package__}.storage")
+    return storage is not None and isinstance(value, (storage.TypedStorage, storage.UntypedStorage))
 
 
 def _empty(sizes: tuple[int, ...], dtype: dtypes.dtype) -> Tensor:

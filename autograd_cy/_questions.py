@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from . import _constructor
 from ._core.graph.tensor import Tensor
 from ._core.runtime.entry import public
 from ._size import Size, on_cpu
@@ -88,13 +89,13 @@ def get_device(input: Tensor) -> int:
 
 
 def is_storage(obj: object) -> bool:
-    """``is_storage(x)`` is False: there are no storages; a tensor's memory is that of a NumPy array.
+    """``is_storage(x)`` is whether an object is a storage, typed or not.
 
     >>> import autograd_cy as ag
-    >>> ag.is_storage(ag.ones(2))
-    False
+    >>> ag.is_storage(ag.ones(2).untyped_storage()), ag.is_storage(ag.ones(2))
+    (True, False)
     """
-    return False
+    return _constructor.is_storage(obj)
 
 
 def get_default_device() -> Device:

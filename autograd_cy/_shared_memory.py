@@ -4,12 +4,11 @@ NOTE [Shared memory]
   1. A block is a file without a name, mapped into memory: forked processes inherit it, others are given its descriptor. It
      lives as long as a tensor of any process lies in it.
   2. What moves is all the memory that a tensor is a part of. Every Tensor on it moves along and keeps its history, version
-     and attributes; NumPy arrays on it, and values that a graph saved, stay where they are.
+     and attributes, and so does its storage; NumPy arrays on it, and values that a graph saved, stay where they are.
   3. Small memories are put into one block, one behind the other, for each block takes two descriptors. A place is used once,
      since other processes may have it when no tensor here does.
 """
 
-import gc
 import mmap
 import os
 import tempfile
@@ -20,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from ._core.graph.tensor import Tensor, array_of, from_array, metadata_of
-from ._core.ops.shapes.shape import is_held_alone, replace_array
-from ._core.runtime.lifetime import on_collection
+from ._core.graph.tensor import Tensor, array_of
+from ._core.ops.indexing.memory import owner_of_memory
+from ._core.ops.shapes.shape import is_held_alone
+from ._moves import extent, move, tensors_on
 
 CAN_SHARE = os.name == "posix"
 ALIGNMENT = 64
@@ -111,24 +111,9 @@ def _place(size: int) -> tuple[SharedBlock, int]:
         return _common, start
 
 
-def _owner(array: Any) -> Any:
-    """The array that an array's memory belongs to."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
-
-
-def _extent(array: Any) -> tuple[int, int]:
-    """Where the memory of an array begins, and how many bytes there are to its end."""
-    reaches = [step * (n - 1) for step, n in zip(array.strides, array.shape, strict=True) if array.size]
-    below = sum(reach for reach in reaches if reach < 0)
-    above = sum(reach for reach in reaches if reach > 0)
-    return array.ctypes.data + below, above - below + array.itemsize
-
-
 def place_of(tensor: Tensor) -> tuple[SharedBlock, int, int] | None:
     """place_of(tensor) -> the block in which its memory lies, where that begins, and its size; None if it is not shared."""
-    owner = _owner(array_of(tensor))
+    owner = owner_of_memory(array_of(tensor))
     if not isinstance(owner.base, SharedBlock):
         return None
     return owner.base, owner.ctypes.data - np.ndarray((1,), np.uint8, owner.base).ctypes.data, owner.nbytes
@@ -138,11 +123,11 @@ def share(tensors: Iterable[Tensor]) -> None:
     """share(tensors): move their memory to where other processes may have it, too: (2) of the note."""
     tensors = list(tensors)
     alone = all(map(is_held_alone, tensors))  # before anything here refers to their arrays
-    owners = {id(owner): owner for owner in (_owner(array_of(tensor)) for tensor in tensors)}
+    owners = {id(owner): owner for owner in (owner_of_memory(array_of(tensor)) for tensor in tensors)}
     owners = {key: owner for key, owner in owners.items() if not isinstance(owner.base, SharedBlock)}
     if not owners:
         return
-    extents = {key: _extent(owner) for key, owner in owners.items()}
+    extents = {key: extent(owner) for key, owner in owners.items()}
     rooms = [-(-size // ALIGNMENT) * ALIGNMENT for _, size in extents.values()]
     block, start = _place(sum(rooms))
     parts = {}
@@ -151,21 +136,4 @@ def share(tensors: Iterable[Tensor]) -> None:
         owner, parts[key] = owners[key], block.part(start, size)
         np.ndarray(owner.shape, owner.dtype, parts[key], owner.ctypes.data - first, owner.strides)[...] = owner
         start += room
-    moved: dict[int, Any] = {}
-    for tensor in tensors if alone else _all_on(owners):
-        array = metadata_of(tensor)
-        key = id(_owner(array))
-        if key in parts and id(array) not in moved:
-            offset = array.ctypes.data - extents[key][0]
-            shared = np.ndarray(array.shape, array.dtype, parts[key], offset, array.strides)
-            moved[id(array)] = array, from_array(shared)  # the old one, too, so that nothing else gets its id
-        if id(array) in moved:
-            replace_array(tensor, moved[id(array)][1])
-
-
-def _all_on(owners: dict[int, Any]) -> list[Tensor]:
-    """All Tensors whose memory is that of one of these arrays."""
-    on_collection("start", {"generation": 2})  # the collector sees them from now on
-    tensors = [x for x in gc.get_objects() if issubclass(type(x), Tensor)]
-    arrays: list[Any] = [metadata_of(x) for x in tensors]
-    return [x for x, array in zip(tensors, arrays, strict=True) if array is not None and id(_owner(array)) in owners]
+    move(owners, parts, tensors if alone else tensors_on(owners))

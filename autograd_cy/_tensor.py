@@ -29,6 +29,7 @@ from ._core.runtime.entry import public, show_one_frame
 from ._core.runtime.once import warn_once
 from ._data import as_tensor
 from ._missing import mark_missing_methods
+from ._moves import copied
 from ._size import Size, on_cpu
 from ._size import device as Device
 
@@ -248,14 +249,15 @@ def is_contiguous(self, memory_format=None):
 
 @method
 def data_ptr(self):
-    """data_ptr() -> int: the address of the first element."""
-    return array_of(self).ctypes.data
+    """data_ptr() -> int: the address of the first element; 0 if there is none."""
+    array = array_of(self)
+    return array.ctypes.data if array.size else 0
 
 
 @method
 def const_data_ptr(self):
     """const_data_ptr() -> int: data_ptr()."""
-    return array_of(self).ctypes.data
+    return data_ptr(self)
 
 
 @method
@@ -363,6 +365,65 @@ def is_shared(self):
 def is_distributed(self):
     """is_distributed() -> bool: False."""
     return False
+
+
+@method
+@public
+def pin_memory(self, device=None):
+    """pin_memory() -> Tensor: an error, as there is no accelerator."""
+    raise RuntimeError("Cannot access accelerator device when none is available.")
+
+
+@method
+def untyped_storage(self):
+    """untyped_storage() -> UntypedStorage: the memory that the tensor is a part of, as bytes."""
+    from .storage._untyped import storage_of  # for those who have storages
+
+    return storage_of(self)
+
+
+@method
+def storage(self):
+    """storage() -> TypedStorage: the memory that the tensor is a part of, as elements of its dtype; deprecated."""
+    from .storage._typed import _warn_typed_storage_removal, typed_storage_of
+
+    _warn_typed_storage_removal(2)
+    return typed_storage_of(self)
+
+
+def _refused_set(call, self, *args, **kwargs):
+    raise RuntimeError("vmap: set_() is not possible within vmap: a tensor stands for all samples of a batch there")
+
+
+@method
+def _typed_storage(self):
+    """_typed_storage() -> TypedStorage: storage(), without the word that it is deprecated."""
+    from .storage._typed import typed_storage_of
+
+    return typed_storage_of(self)
+
+
+@method
+def storage_type(self):
+    """storage_type() -> type: FloatStorage, or the like for the tensor's dtype; deprecated."""
+    from . import storage
+    from .storage._names import STORAGES
+
+    storage._warn_typed_storage_removal(2)
+    return getattr(storage, STORAGES[self.dtype.name])
+
+
+@partial(method, batch=_refused_set)
+@public
+def set_(self, source=None, storage_offset=None, size=None, stride=None):
+    """set_(source=None, storage_offset=0, size=None, stride=None) -> Tensor: the tensor itself, on other memory.
+
+    source: a tensor or a storage; without one the tensor has no elements. RuntimeError for a leaf that requires grad, unless
+    under no_grad(). No gradient leads through set_().
+    """
+    from .storage._setting import put_on
+
+    return put_on(self, source, storage_offset, size, stride)
 
 
 @method
@@ -785,25 +846,10 @@ def __deepcopy__(self, memo):
             f"This one was computed by {self.grad_fn!r}; take detach().clone()."
         )
     grad = None if self.grad is None else deepcopy(self.grad, memo)
-    memo[id(self)] = result = _rebuild(_copied(array_of(self), memo), self.requires_grad, grad, kind=type(self))
+    memo[id(self)] = result = _rebuild(copied(array_of(self), memo), self.requires_grad, grad, kind=type(self))
     if vars(self):
         vars(result).update(deepcopy(vars(self), memo))
     return result
-
-
-def _copied(array, memo):
-    """A copy of an array within a copy of all the memory that it is a view of: views of one memory stay so."""
-    owner = array
-    while isinstance(owner.base, np.ndarray):
-        owner = owner.base
-    key = ("memory of tensors", id(owner))
-    if key not in memo:
-        memo[key] = owner, owner.copy(order="K")  # the owner, too, so that nothing else gets its id
-    twin = memo[key][1]
-    if array is owner or array.size == 0 or twin.strides != owner.strides:  # an owner that is not dense
-        return twin if array is owner else array.copy()
-    offset = array.ctypes.data - owner.ctypes.data
-    return np.ndarray(array.shape, array.dtype, twin.ravel(order="K").view(np.uint8), offset, array.strides)
 
 
 # new tensors like this one

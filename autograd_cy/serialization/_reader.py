@@ -14,9 +14,9 @@ from typing import Any
 
 from .._core.graph.tensor import Tensor
 from .._size import Size, device
+from ..storage._names import STORAGES
 from ._safe_globals import added, allows_type, get_safe_globals
 from ._storages import (
-    STORAGES,
     TYPES,
     no_hooks,
     rebuild_parameter,
@@ -99,6 +99,7 @@ KNOWN: dict[str, Any] = {
     "builtins.set": _set_of, "__builtin__.set": _set_of, "builtins.complex": _complex, "__builtin__.complex": _complex,
     **{f"torch.{name}": dtype for name, dtype in TYPES.items()},
     **{f"torch.{name}": TYPES[STORAGES[name]] for name in STORAGES},
+    "torch.storage.UntypedStorage": TYPES["ByteStorage"],
 }  # fmt: skip
 _CALLED = {value for value in KNOWN.values() if callable(value) and value is not Tensor}
 

@@ -8,24 +8,21 @@ import numpy as np
 
 from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor
+from .._core.ops.indexing.memory import owner_of_memory
 from .._data import from_numpy
+from ..storage import TypedStorage
+from ..storage._names import STORAGES
+from ..storage._untyped import storage_on
 from ._archive import ArchiveReader
 
 MAX_DIMENSIONS = 64
-# What PyTorch calls the storage of each type; a file names the type of numbers that way.
-STORAGES = {
-    "bool": "BoolStorage", "uint8": "ByteStorage", "int8": "CharStorage", "int16": "ShortStorage", "int32": "IntStorage",
-    "int64": "LongStorage", "float16": "HalfStorage", "float32": "FloatStorage", "float64": "DoubleStorage",
-    "complex64": "ComplexFloatStorage", "complex128": "ComplexDoubleStorage",
-}  # fmt: skip
 TYPES = {name: dtypes.convert(np.dtype(dtype)) for dtype, name in STORAGES.items()}
 
 
-class Storage(NamedTuple):
-    """A record that was read: its number, all its elements, and their type."""
-
-    key: str
-    elements: np.ndarray
+def storage_of(elements: np.ndarray) -> TypedStorage:
+    """storage_of(elements) -> the storage of a record that was read, an array of all its elements."""
+    untyped = storage_on(owner_of_memory(elements))
+    return TypedStorage(wrap_storage=untyped, dtype=dtypes.convert(elements.dtype), _internal=True)
 
 
 class Part(NamedTuple):
@@ -57,11 +54,11 @@ class StorageReader:
 
     def __init__(self, archive: ArchiveReader, mapped_from: Any, locate: Any):
         self._archive, self._path, self._locate = archive, mapped_from, locate
-        self._read: dict[str, Storage] = {}
+        self._read: dict[str, TypedStorage] = {}
         self._is_swapped = archive.is_swapped()
         self.pickle = archive.read("data.pkl").tobytes()
 
-    def storage(self, reference: Any) -> Storage:
+    def storage(self, reference: Any) -> TypedStorage:
         """storage(("storage", type, key, location, numel)) -> what a file refers to by these."""
         if not (isinstance(reference, tuple) and len(reference) == 5 and reference[0] == "storage"):
             raise self._archive.damaged(f"expected a reference to a storage, got {reference!r:.200}")
@@ -70,13 +67,13 @@ class StorageReader:
             raise self._archive.damaged(f"expected a reference to a storage, got {reference!r:.200}")
         if key in self._read:
             found = self._read[key]
-            if found.elements.dtype != dtype.numpy_dtype:
-                raise self._archive.damaged(f"storage {key} is of {found.elements.dtype} and of {dtype}")
+            if found.dtype is not dtype:
+                raise self._archive.damaged(f"storage {key} is of {found.dtype} and of {dtype}")
         else:
             self._locate(location)
-            found = self._read[key] = Storage(key, self._elements(f"data/{key}", dtype))
-        if numel != found.elements.size:
-            raise self._archive.damaged(f"storage {key} has {found.elements.size} elements instead of {numel}")
+            found = self._read[key] = storage_of(self._elements(f"data/{key}", dtype))
+        if numel != len(found):
+            raise self._archive.damaged(f"storage {key} has {len(found)} elements instead of {numel}")
         return found
 
     def fill(self) -> None:
@@ -99,18 +96,23 @@ def rebuild_tensor(
     metadata: Any = None,
 ) -> Tensor:  # fmt: skip
     """A tensor on elements of a storage. ValueError if they are not all there."""
-    if not isinstance(storage, Storage) or type(storage_offset) is not int or not _is_sizes(size) or not _is_sizes(stride):
+    if (
+        not isinstance(storage, TypedStorage)
+        or type(storage_offset) is not int
+        or not _is_sizes(size)
+        or not _is_sizes(stride)
+    ):
         raise ValueError("expected a storage, an offset, sizes and strides")
     if len(size) != len(stride) or len(size) > MAX_DIMENSIONS:
         raise ValueError(f"expected as many strides as sizes, {MAX_DIMENSIONS} at most, got {len(stride)} and {len(size)}")
     if type(requires_grad) is not bool or hooks or metadata:
         raise ValueError("expected requires_grad, and no hooks or metadata")
-    elements = storage.elements
+    elements = storage._elements
     last = storage_offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     if storage_offset < 0 or (math.prod(size) and last >= elements.size):
         raise ValueError(
             f"sizes {tuple(size)}, strides {tuple(stride)} and offset {storage_offset} are beyond the {elements.size} "
-            f"elements of storage {storage.key}"
+            "elements of the storage"
         )
     if not math.prod(size):
         return from_numpy(np.empty(tuple(size), elements.dtype)).requires_grad_(requires_grad)

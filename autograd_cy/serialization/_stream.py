@@ -12,8 +12,9 @@ from typing import IO, Any
 import numpy as np
 
 from .._core.arrays import dtypes
+from ..storage import TypedStorage
 from ._reader import Reader
-from ._storages import Storage
+from ._storages import storage_of
 
 _MAGIC = 0x1950A86A20F9469CFC6C
 BEGINNING = b"\x80\x02\x8a\x0a" + _MAGIC.to_bytes(10, "little") + b"."
@@ -27,7 +28,7 @@ class StreamReader:
     def __init__(self, file: IO[bytes], name: str, locate: Any):
         self._name, self._locate = name, locate
         self._bytes = file.read()
-        self._storages: dict[str, Storage] = {}
+        self._storages: dict[str, TypedStorage] = {}
         stream = io.BytesIO(self._bytes)
         parts = [self._next_pickle(stream) for _ in range(_HEADER + 2)]
         try:
@@ -52,7 +53,7 @@ class StreamReader:
             raise self._damaged(str(error)) from None
         return self._bytes[start : stream.tell()]
 
-    def storage(self, reference: Any) -> Storage:
+    def storage(self, reference: Any) -> TypedStorage:
         """storage(("storage", type, key, location, numel, view)) -> what the file means by these; its numbers come later."""
         if not (isinstance(reference, tuple) and len(reference) == 6 and reference[0] == "storage"):
             raise self._damaged(f"expected a reference to a storage, got {reference!r:.200}")
@@ -63,19 +64,20 @@ class StreamReader:
             self._locate(location)
             if not 0 <= numel * dtype.itemsize <= len(self._bytes):
                 raise self._damaged(f"storage {key} of {numel} elements is larger than the file")
-            self._storages[key] = Storage(key, np.zeros(numel, dtype.numpy_dtype))
+            self._storages[key] = storage_of(np.zeros(numel, dtype.numpy_dtype))
         found = self._storages[key]
-        if found.elements.dtype != dtype.numpy_dtype:
-            raise self._damaged(f"storage {key} is of {found.elements.dtype} and of {dtype}")
-        return found if view is None else self._part(found, view)
+        if found.dtype is not dtype:
+            raise self._damaged(f"storage {key} is of {found.dtype} and of {dtype}")
+        return found if view is None else self._part(key, found, view)
 
-    def _part(self, storage: Storage, view: Any) -> Storage:
+    def _part(self, key: str, storage: TypedStorage, view: Any) -> TypedStorage:
         if not (isinstance(view, tuple) and len(view) == 3 and all(type(n) is int and n >= 0 for n in view[1:])):
             raise self._damaged(f"expected a part of a storage, got {view!r:.200}")
         _, offset, numel = view
-        if offset + numel > storage.elements.size:
-            raise self._damaged(f"a part of storage {storage.key} is beyond its {storage.elements.size} elements")
-        return Storage(storage.key, storage.elements[offset : offset + numel])
+        if offset + numel > len(storage):
+            raise self._damaged(f"a part of storage {key} is beyond its {len(storage)} elements")
+        step = storage.element_size()
+        return storage._new_wrapped_storage(storage.untyped()[offset * step : (offset + numel) * step])
 
     def fill(self) -> None:
         """fill() reads the memory of all storages. RuntimeError if it is not as long as it should be."""
@@ -87,10 +89,11 @@ class StreamReader:
             if storage is None:
                 raise self._damaged(f"no tensor has storage {key!r:.50}")
             count = int.from_bytes(self._bytes[position : position + 8], "little")
-            size = storage.elements.nbytes
+            elements = storage._elements
+            size = elements.nbytes
             memory = self._bytes[position + 8 : position + 8 + size]
-            if count != storage.elements.size or len(memory) != size:
-                raise self._damaged(f"storage {key} has {count} elements instead of {storage.elements.size}")
-            stored = storage.elements.dtype.newbyteorder(">" if self._is_big_endian else "<")
-            storage.elements[:] = np.frombuffer(memory, stored)
+            if count != elements.size or len(memory) != size:
+                raise self._damaged(f"storage {key} has {count} elements instead of {elements.size}")
+            stored = elements.dtype.newbyteorder(">" if self._is_big_endian else "<")
+            elements[:] = np.frombuffer(memory, stored)
             position += 8 + size

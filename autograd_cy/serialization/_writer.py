@@ -9,14 +9,17 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .._core.arrays.dtypes import dtype
+from .._core.arrays.dtypes import convert, dtype
 from .._core.graph.tensor import Tensor
 from .._data import array_of
 from .._size import Size, device
+from ..storage import TypedStorage, UntypedStorage
+from ..storage._names import STORAGES
 from ..utils.hooks import warn_if_has_hooks
 from ._safe_globals import OURS, TORCH, name_in_torch
-from ._storages import STORAGES, no_hooks, part_of
+from ._storages import no_hooks, part_of
 
+_BYTES = convert(np.dtype(np.uint8))
 _Pickler: Any = vars(pickle)["_Pickler"]  # the stubs do not know all of it
 
 
@@ -55,6 +58,8 @@ class Writer(_Pickler):
         self._known: dict[tuple[int, int], tuple[str, dtype]] = {}
 
     def persistent_id(self, obj: Any) -> Any:
+        if isinstance(obj, TypedStorage | UntypedStorage):
+            return self._storage(obj)
         return obj.storage if type(obj) is _Reference else None
 
     def reducer_override(self, obj: Any) -> Any:
@@ -110,15 +115,25 @@ class Writer(_Pickler):
     def _place_of(self, tensor: Tensor) -> tuple[Any, ...]:
         """The record with the tensor's memory, and where it lies in it."""
         part, of = part_of(array_of(tensor)), tensor.dtype
-        place = part.memory.ctypes.data, part.memory.size
-        key, known = self._known.setdefault(place if place[1] else (id(part.memory), 0), (str(len(self.storages)), of))
+        numel = part.memory.size // of.itemsize
+        reference = _Reference(("storage", _global(f"torch.{STORAGES[of.name]}"), self._key(part.memory, of), "cpu", numel))
+        return reference, part.offset, part.size, part.stride, tensor.requires_grad, no_hooks()
+
+    def _storage(self, storage: Any) -> tuple[Any, ...]:
+        """A reference to the record with a storage's bytes."""
+        of = storage.dtype if isinstance(storage, TypedStorage) else _BYTES
+        kind = "torch.storage.UntypedStorage" if isinstance(storage, UntypedStorage) else f"torch.{STORAGES[of.name]}"
+        return "storage", _global(kind), self._key(storage.untyped()._bytes, of), "cpu", len(storage)
+
+    def _key(self, memory: np.ndarray, of: dtype) -> str:
+        """The number of the record with that memory, which is a new one if it has not been met."""
+        place = memory.ctypes.data, memory.size
+        key, known = self._known.setdefault(place if place[1] else (id(memory), 0), (str(len(self.storages)), of))
         if known is not of:
             raise RuntimeError(
                 "Cannot save multiple tensors or storages that view the same data as different types: "
                 f"{known} and {of}. Save copies of them (clone())."
             )
         if key == str(len(self.storages)):
-            self.storages.append(part.memory)
-        numel = part.memory.size // of.itemsize
-        reference = _Reference(("storage", _global(f"torch.{STORAGES[of.name]}"), key, "cpu", numel))
-        return reference, part.offset, part.size, part.stride, tensor.requires_grad, no_hooks()
+            self.storages.append(memory)
+        return key

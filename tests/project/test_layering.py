@@ -56,7 +56,6 @@ FACADE = [
     line.split()
     for line in """
     _generator _size _arguments _layout _threads _interop
-    _questions
     _streams
     _later _missing _once torch_version _inplace _answers _errors _absent_device futures multiprocessing.spawn
     functional _jit_internal onnx hub accelerator mps mtia xpu distributed._group distributed.rpc
@@ -64,6 +63,7 @@ FACADE = [
     _homes
     _names _alias_children _alias_metadata _alias_names _alias _layers
     profiler._page
+    _moves
     _data _creation _indices _likes _sequences _strided _tensor_str _windows utils.hooks _shared_memory
     multiprocessing.reductions
     multiprocessing
@@ -71,6 +71,12 @@ FACADE = [
     signal.windows
     signal
     _constructor
+    _questions
+    storage._names
+    storage._untyped
+    storage._typed
+    storage._legacy storage._setting
+    storage
     utils.dlpack
     return_types types _function_modes
     _typed

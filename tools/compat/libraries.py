@@ -46,7 +46,6 @@ COMMON = (
     Difference("no TorchScript", error=r"this package has no TorchScript"),
     missing("sparse tensors come next", r"(sparse(_(coo|csr)_tensor)?|to_sparse|is_sparse)"),
     missing("bfloat16 comes next", "bfloat16"),
-    missing("storages come next", r"(untyped_|typed_)?storage"),
 )
 HIGHER = (Difference(RANDOM, test=r"testDiffOptCallback_0_simple_model_adam$"),)
 SKORCH = (Difference("storages come next", test=r"::test_torch_load_kwargs_forwarded_to_torch_load_unpickle$"),)

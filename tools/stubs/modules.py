@@ -33,6 +33,7 @@ HOMES = {
     "autograd_cy._generator": ["Generator"],
     "autograd_cy._layout": ["layout"],
     "autograd_cy._size": ["Size", "device"],
+    "autograd_cy.storage": ["TypedStorage", "UntypedStorage"],
     "autograd_cy.autograd._mode_decorator": ["F"],
 }
 

@@ -22,7 +22,7 @@ PARAMETERS = {
     "generator": "Generator", "lambd": "float", "median": "float", "sigma": "float", "mean": "float", "std": "float",
     "from_": "float", "to": "float", "random_.from_": "int", "random_.to": "int", "num_samples": "int", "replacement": "bool",
     "bernoulli.p": "float", "bernoulli_.p": "float | Tensor", "geometric_.p": "float",
-    "to_device.stream": "Any",
+    "to_device.stream": "Any", "owner": "_Array", "holder": "list[_Array]", "references_besides.tensors": "list[Tensor]",
     # of recurrent layers, which take packed sequences, too: by place, each argument then being another one
     "hx": "Any", "params": "Any", "has_biases": "Any", "num_layers": "Any", "dropout": "Any", "train": "Any",
     "bidirectional": "Any", "batch_first": "Any", "lstm_cell.hx": "Sequence[Tensor]", "w_ih": "Tensor", "w_hh": "Tensor",
@@ -333,6 +333,9 @@ RESULTS = {
     "Any": "Any",
     "Tensor": "Tensor",
     "RemovableHandle": "RemovableHandle",
+    "TypedStorage": "TypedStorage",
+    "UntypedStorage": "UntypedStorage",
+    "type": "_type",
     "bool": "bool",
     "int": "int",
     "ndarray": "_Array",
@@ -366,6 +369,11 @@ METHOD_RESULTS = {
 
 # Functions whose result depends on the arguments: all parameters but the first.
 OVERLOADS = {
+    "Tensor.set_": [
+        "() -> Tensor", "(source: Tensor | TypedStorage | UntypedStorage) -> Tensor",
+        "(source: Tensor | TypedStorage | UntypedStorage, storage_offset: int, size: Sequence[int], "
+        "stride: Sequence[int] | None = None) -> Tensor",
+    ],
     "max": ["() -> Tensor", "(dim: int, keepdim: bool = False) -> return_types.max", "(other: Tensor) -> Tensor"],
     "median": ["() -> Tensor", "(dim: int, keepdim: bool = False) -> return_types.median"],
     "min": ["() -> Tensor", "(dim: int, keepdim: bool = False) -> return_types.min", "(other: Tensor) -> Tensor"],
@@ -555,6 +563,13 @@ CORE = {
             "promote_types": "dtype",
             "result_type": "dtype",
             "set_default": "None",
+        },
+    ),
+    "ops.indexing.memory": (
+        [],
+        {
+            "bytes_of": "Any", "owner_of_memory": "Any", "references_besides": "int",
+            "take_memory": "Tensor",
         },
     ),
     "arrays.conversions": ([], {"fitting_array": "np.ndarray"}),

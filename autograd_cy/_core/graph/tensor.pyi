@@ -19,6 +19,7 @@ from autograd_cy._generator import Generator
 from autograd_cy._layout import layout as _layout
 from autograd_cy._size import Size
 from autograd_cy._size import device as _device
+from autograd_cy.storage import TypedStorage, UntypedStorage
 
 _Number: TypeAlias = int | float | complex
 _Array: TypeAlias = np.ndarray[Any, Any]
@@ -119,6 +120,8 @@ class Tensor(TensorBase):
     @staticmethod
     def _make_subclass(cls: _type[_S], data: Tensor, require_grad: _bool = False) -> _S: ...
     _post_accumulate_grad_hooks: dict[_int, Any] | None
+    def _typed_storage(self) -> TypedStorage:
+        """storage(), without the word that it is deprecated."""
     @property
     def _version(self) -> _int: ...
     def abs(self) -> Tensor:
@@ -402,7 +405,7 @@ class Tensor(TensorBase):
         """cumsum() written into the tensor's own memory."""
     data: Tensor
     def data_ptr(self) -> _int:
-        """the address of the first element."""
+        """the address of the first element; 0 if there is none."""
     def deg2rad(self) -> Tensor:
         """Degrees as radians."""
     def deg2rad_(self) -> Tensor:
@@ -1035,6 +1038,8 @@ class Tensor(TensorBase):
         """a view with the dimensions in the order of `dims`."""
     @overload
     def permute(self, *dims: _int) -> Tensor: ...
+    def pin_memory(self, device: _device | str | None = None) -> Tensor:
+        """an error, as there is no accelerator."""
     def pinverse(self, rcond: _float = 1e-15) -> Tensor:
         """linalg.pinv(), with the relative size of singular values that count as zero."""
     def polygamma(self, n: _int) -> Tensor:
@@ -1170,6 +1175,16 @@ class Tensor(TensorBase):
         """the view of row `index` along `dim`, without that dimension."""
     def select_scatter(self, src: Tensor, dim: _int, index: _int) -> Tensor:
         """a copy with row `index` along `dim` replaced by `src`."""
+    @overload
+    def set_(self) -> Tensor:
+        """the tensor itself, on other memory."""
+    @overload
+    def set_(self, source: Tensor | TypedStorage | UntypedStorage) -> Tensor: ...
+    @overload
+    def set_(
+        self, source: Tensor | TypedStorage | UntypedStorage, storage_offset: _int, size: Sequence[_int],
+        stride: Sequence[_int] | None = None
+    ) -> Tensor: ...
     def sgn(self) -> Tensor:
         """input / abs(input), and 0 at 0: the sign of a real number, that of NaN is 0."""
     def sgn_(self) -> Tensor:
@@ -1247,8 +1262,12 @@ class Tensor(TensorBase):
         align_to_window: _bool | None = None
     ) -> Tensor:
         """the short-time Fourier transform."""
+    def storage(self) -> TypedStorage:
+        """the memory that the tensor is a part of, as elements of its dtype; deprecated."""
     def storage_offset(self) -> _int:
         """how many elements lie before the tensor's first one in its memory."""
+    def storage_type(self) -> _type:
+        """FloatStorage, or the like for the tensor's dtype; deprecated."""
     @overload
     def stride(self, dim: None = None) -> tuple[_int, ...]:
         """the distance of neighbours along each dimension, in elements."""
@@ -1384,6 +1403,8 @@ class Tensor(TensorBase):
         """with a dimension of size 1 inserted at `dim`."""
     def unsqueeze_(self, dim: _int) -> Tensor:
         """the tensor itself with a dimension of size 1 inserted: unsqueeze() in place."""
+    def untyped_storage(self) -> UntypedStorage:
+        """the memory that the tensor is a part of, as bytes."""
     def var(
         self, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *,
         correction: _float | None = None

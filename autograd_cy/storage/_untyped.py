@@ -1,0 +1,401 @@
+"""UntypedStorage: the bytes that tensors share (facade).
+
+A storage stands for all the memory that an array at the end of a chain of views owns. There is one for each such array as long
+as somebody holds it; it keeps the array alive, so that the memory serves nothing else.
+"""
+
+import os
+import sys
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from .. import _moves
+from .._core.arrays import dtypes
+from .._core.graph.tensor import Tensor, array_of, from_array
+from .._core.ops.indexing.memory import bytes_of, owner_of_memory, references_besides
+from .._core.runtime.entry import public
+from .._size import device as Device
+from .._size import on_cpu
+
+_HELD = 2  # references that a storage has to the array that owns its memory
+
+_weak: dict[int, Any] = {}  # what _weak_ref() gave numbers for
+
+
+class UntypedStorage:
+    """``UntypedStorage(8)`` has 8 bytes, ``UntypedStorage([1, 2])`` these two; ``tensor.untyped_storage()`` those of a tensor.
+
+    Bytes are read and written by index. All tensors on the memory see what is written.
+
+    >>> import autograd_cy as ag
+    >>> a = ag.tensor([1, 2], dtype=ag.int16)
+    >>> a.untyped_storage().tolist(), a[1:].untyped_storage() is a.untyped_storage()
+    ([1, 0, 2, 0], True)
+    """
+
+    _owner: Any
+    _bytes: Any
+    _typed: Any  # a method that `_typed` gives it: the bytes as a TypedStorage of uint8
+    filename: str | None = None
+
+    is_cuda = is_hpu = is_sparse = is_sparse_csr = False
+
+    @public
+    def __init__(self, *args: Any, device: Any = None, allocator: Any = None):
+        if device is not None:
+            on_cpu(device)
+        if len(args) > 1:
+            kinds = ", ".join(type(value).__name__ for value in args)
+            raise TypeError(f"torch.UntypedStorage() received an invalid combination of arguments - got ({kinds})")
+        self._stand_for(_made_of(*args))
+
+    def _stand_for(self, owner: Any) -> None:
+        """Stand for the memory of an array that owns it."""
+        self._owner, self._bytes = owner, bytes_of(owner)
+        _moves.storages[id(owner)] = self
+
+    # the bytes
+
+    def __len__(self) -> int:
+        return len(self._bytes)
+
+    def nbytes(self) -> int:
+        """``nbytes()`` is the number of bytes."""
+        return len(self._bytes)
+
+    def size(self) -> int:
+        """``size()`` is the number of bytes."""
+        return len(self._bytes)
+
+    def element_size(self) -> int:
+        """``element_size()`` is 1."""
+        return 1
+
+    def _place(self, index: int) -> int:
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"index {index} out of range for storage of size {len(self)}")
+        return index
+
+    @public
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, int):
+            return int(self._bytes[self._place(index)])
+        if not isinstance(index, slice):
+            raise TypeError(f"can't index a torch.UntypedStorage with {type(index).__name__}")
+        if index.step not in (None, 1):
+            raise RuntimeError(f"Trying to slice with a step of {index.step}, but only a step of 1 is supported")
+        part = object.__new__(UntypedStorage)
+        part._owner, part._bytes = self._owner, self._bytes[index]
+        return part
+
+    @public
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if not isinstance(value, int):
+            raise RuntimeError(f"can only set storage content with a int types, but got {type(value).__name__} instead")
+        if isinstance(index, int):
+            if not 0 <= index < len(self):
+                raise RuntimeError("out of bounds")
+        elif not isinstance(index, slice):
+            raise TypeError(f"can't index a torch.UntypedStorage with {type(index).__name__}")
+        self._as_tensor()[index] = value % 256
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.tolist())
+
+    def tolist(self) -> list[int]:
+        """``tolist()`` is a list of the bytes, as ints."""
+        found: list[int] = self._bytes.tolist()
+        return found
+
+    def _as_tensor(self) -> Tensor:
+        return from_array(self._bytes)
+
+    def _elements(self, dtype: dtypes.dtype) -> Any:
+        """The bytes as an array of elements of a dtype; what is left over at the end doesn't count."""
+        n = len(self._bytes) // dtype.itemsize
+        return self._bytes[: n * dtype.itemsize].view(dtype.numpy_dtype)
+
+    @public
+    def fill_(self, value: int) -> "UntypedStorage":
+        """``fill_(value)`` writes one value to all bytes."""
+        if not isinstance(value, int):
+            raise RuntimeError(f"fill_ expects int, but got {type(value).__name__}")
+        self._as_tensor().fill_(value % 256)
+        return self
+
+    @public
+    def copy_(self, source: Any, non_blocking: bool = False) -> "UntypedStorage":
+        """``copy_(source)`` copies the bytes of another storage; RuntimeError if they are not as many."""
+        bytes = source.untyped()
+        if len(bytes) != len(self):
+            raise RuntimeError(f"size does not match, self was {len(self)} bytes but src was {len(bytes)} bytes")
+        self._as_tensor().copy_(bytes._as_tensor())
+        return self
+
+    def clone(self) -> "UntypedStorage":
+        """``clone()`` is a copy."""
+        return storage_on(self._bytes.copy())
+
+    @public
+    def byteswap(self, dtype: dtypes.dtype) -> None:
+        """``byteswap(dtype)`` reverses the bytes of each element of a dtype."""
+        width = dtype.itemsize // (2 if dtype.is_complex else 1)
+        pairs = self._as_tensor()[: len(self) // width * width].view(-1, width)
+        pairs.copy_(pairs.flip(1))
+
+    # where it is
+
+    def data_ptr(self) -> int:
+        """``data_ptr()`` is the address of the first byte; 0 if there is none."""
+        return int(self._bytes.ctypes.data) if len(self) else 0
+
+    @property
+    def _cdata(self) -> int:
+        """A number that storages of the same memory have, and no other living one."""
+        return id(self._owner)
+
+    def __eq__(self, other: object) -> bool:
+        return self._cdata == other._cdata if isinstance(other, UntypedStorage) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._cdata)
+
+    @property
+    def device(self) -> Device:
+        """Where the bytes are: on the CPU."""
+        return Device("cpu")
+
+    def get_device(self) -> int:
+        """``get_device()`` is -1: the CPU has no number."""
+        return -1
+
+    def is_pinned(self, device: Any = "cuda") -> bool:
+        """``is_pinned()`` is False: no memory is pinned."""
+        return False
+
+    @public
+    def pin_memory(self, device: Any = "cuda") -> "UntypedStorage":
+        """``pin_memory()`` is an error, as there is no accelerator."""
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+
+    def is_shared(self) -> bool:
+        """``is_shared()`` is whether other processes may see the bytes: after share_memory_(), or in a file."""
+        from .._shared_memory import place_of
+
+        if isinstance(self._owner, np.memmap):
+            return self._owner.mode == "r+"
+        return place_of(self._as_tensor()) is not None
+
+    def share_memory_(self) -> "UntypedStorage":
+        """``share_memory_()`` moves the bytes to where other processes see them, and the tensors on them, too."""
+        if not self.is_shared() and len(self):
+            self._as_tensor().share_memory_()
+        return self
+
+    # its size
+
+    def resizable(self) -> bool:
+        """``resizable()`` is whether resize_() may work: a mapped file and shared memory keep their size."""
+        return not self.is_shared() and self.filename is None and self._bytes.flags.writeable
+
+    @public
+    def resize_(self, nbytes: int) -> "UntypedStorage":
+        """``resize_(nbytes)`` gives the storage another size; new bytes are 0. Tensors on the memory move along.
+
+        RuntimeError if a tensor would not fit any more, or if a NumPy array, or a value that a graph saved, is on the memory.
+        """
+        if isinstance(nbytes, bool) or not isinstance(nbytes, int):
+            raise RuntimeError(f"resize_ expects an int, but got {type(nbytes).__name__}")
+        if nbytes < 0:
+            raise RuntimeError(f"UntypedStorage.resize_: got a negative number of bytes: {nbytes}")
+        if nbytes == len(self):
+            return self
+        if not self.resizable():
+            raise RuntimeError("Trying to resize storage that is not resizable")
+        tensors = _moves.tensors_on({id(self._owner): None})
+        if references_besides([self._owner], tensors) > _HELD:
+            raise RuntimeError(
+                "Trying to resize storage that is not resizable: besides tensors, NumPy arrays or values that a graph saved "
+                "are on its memory"
+            )
+        start = self._bytes.ctypes.data
+        for tensor in tensors:
+            low, size = _moves.extent(array_of(tensor))
+            if tensor.numel() and low - start + size > nbytes:
+                raise RuntimeError(
+                    f"UntypedStorage.resize_: a tensor of size {list(tensor.shape)} needs the first {low - start + size} "
+                    f"bytes, but {nbytes} are asked for. Drop it, or set_() it to other memory first"
+                )
+        place = np.zeros(nbytes, np.uint8)
+        kept = min(nbytes, len(self))
+        place[:kept] = self._bytes[:kept]
+        _moves.move({id(self._owner): self._owner}, {id(self._owner): place}, tensors)
+        return self
+
+    # copies, pickles, weak references
+
+    def __copy__(self) -> "UntypedStorage":
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[Any, Any]) -> "UntypedStorage":
+        return storage_on(owner_of_memory(_moves.copied(self._owner, memo)))
+
+    def __reduce__(self) -> Any:
+        return _from_bytes, (self._bytes.tobytes(),)
+
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + len(self)
+
+    def _weak_ref(self) -> int:
+        _weak[self._cdata] = weakref.ref(self._owner)
+        return self._cdata
+
+    @classmethod
+    def _expired(cls, number: int) -> bool:
+        return number not in _weak or _weak[number]() is None
+
+    @classmethod
+    def _free_weak_ref(cls, number: int) -> None:
+        _weak.pop(number, None)
+
+    @classmethod
+    def _new_with_weak_ptr(cls, number: int) -> "UntypedStorage | None":
+        owner = None if number not in _weak else _weak[number]()
+        return None if owner is None else storage_on(owner)
+
+    def _shared_incref(self, *args: Any, **kwargs: Any) -> None:
+        """Nothing: references are Python's."""
+
+    _shared_decref = _shared_incref
+
+    # others of the kind
+
+    def untyped(self) -> "UntypedStorage":
+        """``untyped()`` is the storage itself."""
+        return self
+
+    def new(self) -> "UntypedStorage":
+        """``new()`` is a storage without bytes."""
+        return UntypedStorage()
+
+    @public
+    def cpu(self) -> "UntypedStorage":
+        """``cpu()`` is the storage itself."""
+        return self
+
+    @public
+    def to(self, *, device: Any, non_blocking: bool = False) -> "UntypedStorage":
+        """``to(device="cpu")`` is the storage itself."""
+        on_cpu(device)
+        return self
+
+    @public
+    def cuda(self, device: Any = None, non_blocking: bool = False) -> "UntypedStorage":
+        """``cuda()`` is an AssertionError, for this package is for the CPU only."""
+        raise AssertionError("Torch not compiled with CUDA enabled")
+
+    def _converted(self, dtype: dtypes.dtype) -> Any:
+        return self._typed()._converted(dtype)
+
+    @public
+    def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
+        """``type()`` is the name of the type; with a type, the bytes as numbers of that type, each on its own."""
+        if dtype is None:
+            return "torch.storage.UntypedStorage"
+        return self._typed().type(dtype)
+
+    @classmethod
+    @public
+    def from_buffer(cls, *args: Any, **kwargs: Any) -> "UntypedStorage":
+        """``from_buffer(buffer, byte_order="native", count=-1, offset=0, dtype=uint8)`` copies the elements in a buffer.
+
+        byte_order: that of the buffer: "native", "little" or "big". count, offset: of elements, in bytes.
+        """
+        return storage_on(_from_buffer(*args, **kwargs))
+
+    @classmethod
+    @public
+    def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> "UntypedStorage":
+        """``from_file(filename, shared=False, nbytes=0)`` has the bytes of a file, of which it maps the first nbytes.
+
+        shared: what is written goes to the file, which is made, or made longer, where it is needed. Else it stays in memory;
+        RuntimeError for a file that is too short.
+        """
+        name, length = os.fspath(filename), os.path.getsize(filename) if os.path.exists(filename) else 0
+        if shared and length < nbytes:
+            with open(filename, "ab") as file:
+                file.truncate(nbytes)
+        elif length < nbytes:
+            raise RuntimeError(f"file <{name}> size <{length}> is smaller than the required mapping size <{nbytes}>")
+        n = nbytes or length
+        made = storage_on(np.memmap(filename, np.uint8, "r+" if shared else "c", 0, (n,)) if n else np.empty(0, np.uint8))
+        made.filename = name
+        return made
+
+    def __repr__(self) -> str:
+        return shown(self._bytes, f"[torch.storage.UntypedStorage(device={self.device}) of size {len(self)}]")
+
+
+def shown(values: Any, description: str) -> str:
+    """What repr() of a storage is: its elements, a line for each, and what it is."""
+    return "\n".join([*(f" {value}" for value in values.tolist()), *([] if values.size else [" "]), description])
+
+
+def storage_on(owner: Any) -> UntypedStorage:
+    """storage_on(owner) -> the storage of the memory that an array owns."""
+    found = _moves.storages.get(id(owner))
+    if found is None:
+        found = object.__new__(UntypedStorage)
+        found._stand_for(owner)
+    return found
+
+
+def storage_of(tensor: Tensor) -> UntypedStorage:
+    """storage_of(tensor) -> the storage of a tensor's memory."""
+    return storage_on(owner_of_memory(array_of(tensor)))
+
+
+def _from_bytes(data: bytes) -> UntypedStorage:
+    return storage_on(np.frombuffer(data, np.uint8).copy())
+
+
+def _made_of(size: Any = 0) -> Any:
+    """The array of a new storage: of so many bytes, or of these."""
+    if isinstance(size, int):
+        if size < 0:
+            raise RuntimeError(f"torch.UntypedStorage(): the number of bytes must not be negative, got {size}")
+        return np.empty(size, np.uint8)
+    if not (hasattr(size, "__len__") and hasattr(size, "__getitem__")):
+        raise RuntimeError(f"torch.UntypedStorage(): Expected a sequence type, but got {type(size).__name__}")
+    for item in size:
+        if not isinstance(item, int):
+            raise RuntimeError(
+                f"torch.UntypedStorage(): tried to construct a storage from a sequence ({type(size).__name__}), but one of "
+                f"the items was of type {type(item).__name__} instead of int"
+            )
+    return np.array([item % 256 for item in size], np.uint8)
+
+
+def _from_buffer(
+    buffer: Any, byte_order: str | None = None, count: int = -1, offset: int = 0, dtype: Any = None
+) -> Any:  # fmt: skip
+    """The array of what from_buffer() makes."""
+    wanted = dtypes.convert(np.dtype(np.uint8) if dtype is None else dtype)
+    if byte_order is None and wanted.itemsize > 1:
+        raise RuntimeError("function missing required argument 'byte_order' (pos 2)")
+    if byte_order not in (None, "native", "little", "big"):
+        raise ValueError(f"invalid byte_order '{byte_order}' (expected 'big', 'little', or 'native')")
+    data, step = memoryview(buffer).cast("B"), wanted.itemsize
+    if not 0 <= offset <= len(data):
+        raise ValueError(f"offset must be non-negative and no greater than buffer length ({len(data)}) , but got {offset}")
+    if count < 0 and (len(data) - offset) % step:
+        raise ValueError(f"buffer size ({len(data)}) must be a multiple of element size ({step})")
+    n = (len(data) - offset) // step
+    if count > n:
+        raise ValueError(f"buffer has only {n} elements after offset {offset}, but specified a size of {count}")
+    elements = np.frombuffer(data, wanted.numpy_dtype, n if count < 0 else count, offset)
+    swapped = byte_order not in (None, "native", sys.byteorder)
+    return elements.byteswap() if swapped else elements.copy()
