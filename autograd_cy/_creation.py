@@ -97,7 +97,9 @@ def empty(
     torch.Size([2, 3])
     """
     dtype = resolve(dtype, device, requires_grad, out=out)
-    wanted = checked(memory_format, "empty") or contiguous_format
+    wanted = contiguous_format if memory_format is None else checked(memory_format, "empty")
+    if wanted is None:
+        raise RuntimeError("unsupported memory format Preserve")
     return wrap(made_in(wanted, np.empty, sizes("empty", shape, size), dtype), requires_grad, out, "empty")
 
 

@@ -16,7 +16,8 @@ from ._closeness import allclose, equal
 from ._constructor import construct
 from ._core.arrays.conversions import fitting_array
 from ._core.arrays.dtypes import all_dtypes, convert, get_default
-from ._core.arrays.formats import checked, is_dense_in
+from ._core.arrays.formats import checked, is_dense_in, suggested
+from ._core.arrays.orders import axes_in_memory
 from ._core.batching.batched import is_batched
 from ._core.batching.rules import batched_new, batched_new_full, on_first_value, on_values
 from ._core.graph import hooks, node
@@ -503,9 +504,9 @@ def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, mem
 
 
 def _in_format(self, memory_format, name, copy=False):
-    """The tensor with its dimensions in that order in memory; itself if they are, unless it is to be a copy."""
+    """The tensor with its dimensions in that order in memory; itself if it suggests that, unless it is to be a copy."""
     wanted = checked(memory_format, name)
-    if copy or not (wanted is None or is_dense_in(wanted, metadata_of(self))):
+    if copy or not (wanted is None or suggested(metadata_of(self)) is wanted):
         return self.clone(memory_format=memory_format)
     return self
 
@@ -818,6 +819,10 @@ def _rebuild(array, requires_grad, grad, attributes=None, kind=Tensor):
     return tensor
 
 
+def _rebuild_in_order(array, axes, *others):
+    return _rebuild(array.transpose(axes), *others)
+
+
 @method
 def __reduce_ex__(self, protocol):
     from .utils.hooks import warn_if_has_hooks  # for those who pickle
@@ -826,7 +831,11 @@ def __reduce_ex__(self, protocol):
     grad = self.grad if self.is_leaf else None
     if grad is not None and grad.requires_grad:
         grad = grad.detach()
-    return _rebuild, (array_of(self), self.requires_grad, grad, vars(self) or None, type(self))
+    array, others = array_of(self), (self.requires_grad, grad, vars(self) or None, type(self))
+    axes = axes_in_memory(array)
+    if array.ndim > 2 and axes != sorted(axes):  # NumPy's pickles know C and Fortran order alone
+        return _rebuild_in_order, (np.ascontiguousarray(array.transpose(axes)), np.argsort(axes).tolist(), *others)
+    return _rebuild, (array, *others)
 
 
 @method

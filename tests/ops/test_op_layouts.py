@@ -22,6 +22,13 @@ def sliced(array):
     return view
 
 
+def channels_last(array):
+    """(N, C, ...) whose channels are neighbours in memory; others as they are."""
+    if array.ndim not in (4, 5):
+        return array.copy()
+    return np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 1, -1)), -1, 1)
+
+
 def mixed(array):
     """One array like this, another like that; the values decide."""
     choice = int(np.copy(array).view(np.uint8).sum()) if array.ndim else 0
@@ -60,7 +67,7 @@ def unaligned(array):
 
 
 # PyTorch refuses negative strides, and can crash on unaligned data.
-STRIDED = [transposed, sliced, mixed, expanded] + ([backwards] if OURS else [])
+STRIDED = [transposed, sliced, channels_last, mixed, expanded] + ([backwards] if OURS else [])
 CONTIGUOUS = [offset, readonly] + ([unaligned] if OURS else [])
 
 

@@ -5,6 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from .channels import suggests_channels_last
+
 
 class memory_format:
     """The type of `contiguous_format`, `preserve_format`, `channels_last` and `channels_last_3d`.
@@ -44,6 +46,13 @@ channels_last_3d = memory_format("channels_last_3d", (0, 2, 3, 4, 1))
 
 def _named(name: str) -> Any:
     return globals()[name]
+
+
+def suggested(array: Any) -> memory_format:
+    """The format that an array's strides suggest."""
+    if not suggests_channels_last(array):
+        return contiguous_format
+    return channels_last if array.ndim == 4 else channels_last_3d
 
 
 def checked(value: Any, function: str) -> memory_format | None:

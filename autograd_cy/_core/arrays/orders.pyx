@@ -9,10 +9,11 @@ NOTE [Layouts of results]
      strides the shorter one comes later, else they stay in order (PyTorch's TensorIterator).
   4. clone(), conversions and operands that are converted keep the order, contiguous() doesn't.
   5. What index tensors pick is laid out as if it were elementwise of the tensor, with its picked dimensions expanded, and of
-     the indices. flip() and index_put() keep the order, cat(), stack() and masked_fill() don't.
+     the indices. flip() and index_put() keep the order, masked_fill() doesn't.
   6. `.grad` has the layout of its leaf, whatever comes; C order if the leaf's elements don't fill their memory. What else is
-     no elementwise operation gives results in C order, and so does a number to the power of a tensor.
-  7. Strides along dimensions of one element are those of a dense tensor: nothing depends on them.
+     no elementwise operation gives results in C order, unless NOTE [Channels last] says other, and so does a number to the
+     power of a tensor.
+  7. Strides along dimensions of one element are those of a dense tensor: memory formats alone depend on them.
 """
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, lay_out, new_array

@@ -18,6 +18,9 @@ from autograd_cy._core.runtime.threads cimport parallel_for
 
 cnp.import_array()
 
+cdef enum:
+    AS_THEY_ARE = -2        # of Along.every: outputs are elements, not sums
+
 ctypedef fused real:
     float
     double
@@ -33,7 +36,7 @@ cdef extern from *:
     } autograd_cy_along;
     #define DECLARE_CLONED(real, fuse) \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_tapped_plane( \\
-            real const *, real *, real *, autograd_cy_along const *);
+            real const *, real *, real *, autograd_cy_along const *, npy_intp);
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
     """
@@ -42,7 +45,7 @@ cdef extern from *:
         const long long *counts
         const void *weights
         npy_intp n, out, most
-        npy_intp every          # how many elements each output sums; -1 where that differs
+        npy_intp every          # how many elements each output sums; -1 where that differs; AS_THEY_ARE
 
 
 cdef class Taps:
@@ -98,7 +101,8 @@ cdef struct Planes:         # the arrays of a loop that is shared
 
 
 cdef cnp.ndarray tapped(cnp.ndarray x, tuple taps):
-    """The array with each of its last dimensions multiplied by its Taps. float16 is computed in float32."""
+    """The array with each of its last dimensions multiplied by its Taps, or left as it is where that is None (the last one
+    alone). float16 is computed in float32."""
     cdef int dtype_code = kernel_code(x), dims = len(taps), ndim = cnp.PyArray_NDIM(x), k, axis
     cdef npy_intp[MAX_DIMS] shape
     cdef Planes planes
@@ -122,6 +126,11 @@ cdef cnp.ndarray tapped(cnp.ndarray x, tuple taps):
         if k < 3 - dims:
             planes.along[k] = Along(&one[0], &one[1], whole, 1, 1, 1, 1)
             continue
+        if taps[k - 3 + dims] is None:
+            planes.along[k] = Along(NULL, NULL, NULL, shape[axis], shape[axis], 0, AS_THEY_ARE)
+            planes.size *= shape[axis]
+            planes.out *= shape[axis]
+            continue
         of = <Taps?> taps[k - 3 + dims]
         if of.n != shape[axis]:
             raise ValueError(f"expected {of.n} elements along dimension {axis}, got {shape[axis]}")
@@ -134,9 +143,10 @@ cdef cnp.ndarray tapped(cnp.ndarray x, tuple taps):
         planes.out *= of.out
     cdef cnp.ndarray y = new_array(dtype_code, ndim, shape)
     planes.x, planes.y = cnp.PyArray_DATA(source), cnp.PyArray_DATA(y)
+    cdef npy_intp parts = planes.along[0].out
     if cnp.PyArray_SIZE(y):
-        parallel_for(tapped_f32 if dtype_code == FLOAT32 else tapped_f64, &planes, cnp.PyArray_SIZE(y) // planes.out,
-                     planes.size + planes.out)
+        parallel_for(tapped_f32 if dtype_code == FLOAT32 else tapped_f64, &planes, cnp.PyArray_SIZE(y) // planes.out * parts,
+                     (planes.size + planes.out) // parts)
     if planes.has_no_room:
         raise MemoryError("no memory for a row of interpolation")
     return in_type(y, code_of(x))
@@ -151,35 +161,40 @@ cdef void tapped_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogi
 
 
 cdef void tapped_part(Planes *p, const real *x, real *y, npy_intp first, npy_intp end) noexcept nogil:
-    cdef npy_intp plane
+    """Some parts of planes: each is an output of the outermost dimension."""
+    cdef npy_intp part, parts = p.along[0].out
     cdef real *row = <real *> malloc((p.along[2].n + 1) * sizeof(real))
     if row == NULL:
         p.has_no_room = True
         return
-    for plane in range(first, end):
-        tapped_plane(x + plane * p.size, y + plane * p.out, row, &p.along[0])
+    for part in range(first, end):
+        tapped_plane(x + part // parts * p.size, y + part * (p.out // parts), row, &p.along[0], part % parts)
     free(row)
 
 
-cdef void tapped_plane "autograd_cy_tapped_plane"(const real *x, real *y, real *room, const Along *w) noexcept nogil:
-    """One plane; `room` for a row of the input. Pointers, for loops that are compiled for each instruction set."""
-    cdef npy_intp i, j, a, b, n = w[2].n
+cdef void tapped_plane "autograd_cy_tapped_plane"(
+        const real *x, real *y, real *room, const Along *w, npy_intp i) noexcept nogil:
+    """Output i of the outermost dimension of a plane; `room` for a row of the input, if the results are no such rows
+    themselves. Pointers, for loops that are compiled for each instruction set."""
+    cdef npy_intp j, a, b, n = w[2].n
     cdef real weight
     cdef bint is_first
     cdef const real *row
-    for i in range(w[0].out):
-        for j in range(w[1].out):
-            is_first = True
-            for a in range(w[0].counts[i]):
-                for b in range(w[1].counts[j]):
-                    weight = (<real *> w[0].weights)[i * w[0].most + a] * (<real *> w[1].weights)[j * w[1].most + b]
-                    row = x + ((w[0].starts[i] + a) * w[1].n + w[1].starts[j] + b) * n
-                    add_row(row, room, n, weight, is_first)
-                    is_first = False
-            if is_first:
-                add_row(room, room, n, 0, True)
+    for j in range(w[1].out):
+        is_first = True
+        if w[2].every == AS_THEY_ARE:
+            room = y
+        for a in range(w[0].counts[i]):
+            for b in range(w[1].counts[j]):
+                weight = (<real *> w[0].weights)[i * w[0].most + a] * (<real *> w[1].weights)[j * w[1].most + b]
+                row = x + ((w[0].starts[i] + a) * w[1].n + w[1].starts[j] + b) * n
+                add_row(row, room, n, weight, is_first)
+                is_first = False
+        if is_first:
+            add_row(room, room, n, 0, True)
+        if w[2].every != AS_THEY_ARE:
             sum_row(room, y, &w[2])
-            y += w[2].out
+        y += w[2].out
 
 
 cdef inline void add_row(const real *row, real *room, npy_intp n, real weight, bint is_first) noexcept nogil:

@@ -9,6 +9,7 @@ from autograd_cy._core.graph.record cimport as_tensor, shape_of, shown, tensor_a
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.arrays import formats
 from autograd_cy._core.batching.rules import COMPOSITE, declare_rule, on_values
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import sizes_of
@@ -122,8 +123,15 @@ def fill_diagonal_(Tensor self, fill_value, wrap=False):
 
 
 def resize_as_(Tensor self, other, memory_format=None):
-    """resize_as_(other) -> Tensor: give the tensor the sizes of another one, in place: resize_()."""
-    return (<object> self).resize_(shape_of(as_tensor(other, "resize_as_")))
+    """resize_as_(other, *, memory_format=None) -> Tensor: give the tensor the sizes of another one, in place: resize_().
+
+    `memory_format` says in which order its dimensions lie in memory then; with preserve_format it is the one that `other`
+    suggests.
+    """
+    cdef Tensor like = as_tensor(other, "resize_as_")
+    if memory_format is not None and formats.checked(memory_format, "resize_as_") is None:
+        memory_format = formats.suggested(like.array)
+    return (<object> self).resize_(shape_of(like), memory_format=memory_format)
 
 
 for _function in (fill_diagonal_, resize_as_):

@@ -4,6 +4,7 @@ import numpy as np
 
 cimport cython
 
+from autograd_cy._core.arrays.channels cimport has_channels_last, show_channels_last
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, INT64, code_of, type_word
 from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.graph.record cimport int64_of, shape_of, shown, tensor_argument
@@ -174,12 +175,16 @@ cdef object adaptive(object input, object output_size, int dims):
     cdef str operation = f"adaptive_avg_pool{dims}d"
     cdef Tensor x = tensor_argument(input, operation, "input", 1)
     cdef tuple counts = output_sizes(output_size, x, dims, operation), own = shape_of(x)
+    cdef Tensor y
     check_planes(x, dims, f"{operation}(): Expected {dims + 1}D or {dims + 2}D tensor, but got {listed(own)}")
     if min(counts) < 0:
         found = ", ".join(map(str, counts[:2])) + "".join([f",{size}" for size in counts[2:]])
         raise RuntimeError(f"{operation}: elements of output_size must be greater than or equal to 0 but received {{{found}}}")
     if counts == (1,) * dims:
-        return input.mean(tuple(range(-1, -dims - 1, -1)), True)
+        y = input.mean(tuple(range(-1, -dims - 1, -1)), True)
+        if has_channels_last(x.array) and not y.batched:
+            show_channels_last(y.array)
+        return y
     check_not_empty(x, operation + "(): Expected input to have non-zero size for non-batch dimensions, but input has sizes "
                                    "{0} "
                                    "with dimension {1} being empty")

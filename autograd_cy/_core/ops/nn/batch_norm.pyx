@@ -3,6 +3,7 @@
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast, flat, in_type
+from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second, has_channels_last
 from autograd_cy._core.arrays.dtypes cimport FLOAT64, code_of, kernel_code
 from autograd_cy._core.graph.record cimport any_wanted, has_tangent, new_node, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
@@ -108,7 +109,11 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
     refuse_gradient(mean, "running_mean")
     refuse_gradient(var, "running_var")
     dtype_code = kernel_code(x.array)
-    array = flat(x.array, dtype_code)
+    if has_channels_last(x.array):
+        planes = Planes(planes.count * planes.size, 1, planes.channels, 1, planes.channels)
+        array = flat(channels_at_end(x.array), dtype_code)
+    else:
+        array = flat(x.array, dtype_code)
     means, scales = vector(dtype_code, planes.channels), vector(dtype_code, planes.channels)
     variances = None
     if training:
@@ -132,12 +137,16 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
 cdef Tensor finished(Tensor x, Tensor w, Tensor b, cnp.ndarray array, Planes planes, cnp.ndarray means, cnp.ndarray scales,
                      double eps, bint training, tuple running):
     """The result, recorded if that is wanted."""
+    cdef bint channels_last = has_channels_last(x.array)
     cdef cnp.ndarray y = in_type(normalized(array, &planes, means, scales, w, b), code_of(x.array))
     cdef ChannelNorm node
+    if channels_last:
+        y = channels_second(y)
     if not any_wanted((x, w, b)):
         return new_tensor(y)
     node = new_node(NativeBatchNormBackward0, running)
     node.planes, node.means, node.scales, node.corrected, node.eps = planes, means, scales, training, eps
+    node.channels_last = node.at_end = channels_last
     return record_norm(node, y, x, w, b)
 
 

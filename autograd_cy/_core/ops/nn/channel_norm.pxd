@@ -9,6 +9,8 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 cdef class ChannelNorm(Node):
     cdef Planes planes
     cdef bint corrected                 # the statistics are the input's own
+    cdef bint channels_last             # the input has them, and so do results and gradients ...
+    cdef bint at_end                    # ... which the kernels see as (N, ..., C)
     cdef double eps
     cdef cnp.ndarray means, scales      # in float32 or float64, until they are given up
     cdef cnp.ndarray sums               # those of the gradient over planes, for the gradients that are asked for next

@@ -1,6 +1,7 @@
 """What batch_norm and group_norm share: arrays seen as planes, and the node."""
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
+from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second, in_format
 from autograd_cy._core.arrays.dtypes cimport FLOAT64, code_of, dtype_of, kernel_code
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport record_all, shape_of
@@ -11,6 +12,7 @@ from autograd_cy._core.kernels.channel_norm_loops cimport (
     Planes, Statistics, add_moments, add_products, first_means, normalize_planes, plane_gradients)
 from autograd_cy._core.kernels.channel_statistics cimport (
     find_corrections, finish_moments, parameter_gradient, sums_of)
+from autograd_cy._core.ops.nn.kept_formats cimport in_format_of
 from autograd_cy._core.ops.nn.layer_norm cimport data_of, projected, standardized
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -117,21 +119,22 @@ cdef class ChannelNorm(Node):
         return new_tensor(numbers.copy() if self.corrected else numbers[:0].copy())
 
     cdef object vjp_array(self, object gradient, int i, Request *request):
-        cdef cnp.ndarray x = saved_like(self, 0, <cnp.ndarray> gradient), out = None
-        cdef cnp.ndarray w = None if self.saved1 is None else saved_array(self, 1)
+        cdef cnp.ndarray x = saved_like(self, 0, <cnp.ndarray> gradient), came = <cnp.ndarray> gradient, out
+        cdef cnp.ndarray w = None if self.saved1 is None else saved_array(self, 1), g
         cdef int dtype_code = kernel_code(x)
-        cdef cnp.ndarray g = flat(<cnp.ndarray> gradient, dtype_code)
-        if request.may_overwrite and g is gradient:
-            out = g
-        x = flat(x, dtype_code)
+        if self.at_end:
+            x, came = channels_at_end(x), channels_at_end(came)
+        g, x = flat(came, dtype_code), flat(x, dtype_code)
         if i > 0:
             out = vector(dtype_code, self.planes.channels)
             self.write_parameter_gradient(g, x, i, out, request.may_consume)
-        else:
-            out = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x)) if out is None else out
-            if cnp.PyArray_SIZE(x):
-                self.write_input_gradient(g, x, None if w is None else flat(w, dtype_code), out, request.may_consume)
-        return in_type(out, self.dtype_codes[i])
+            return in_type(out, self.dtype_codes[i])
+        out = g if request.may_overwrite and g is came else new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
+        if cnp.PyArray_SIZE(x):
+            self.write_input_gradient(g, x, None if w is None else flat(w, dtype_code), out, request.may_consume)
+        if not self.at_end:
+            return in_format(in_type(out, self.dtype_codes[0]), self.channels_last)
+        return gradient if out is came else channels_second(in_type(out, self.dtype_codes[0]))
 
     cdef cnp.ndarray products(self, cnp.ndarray g, cnp.ndarray x, bint keep):
         """For each plane the sums of g, and of g * (x - mean); kept if no other backward comes: all inputs need the same."""
@@ -182,7 +185,7 @@ cdef class ChannelNorm(Node):
             g = g * unpack(self, 1).to(dtype_of(dtype_code)).reshape(-1, *(1,) * (ndim - 2))
         g = self.by_statistics(g)
         g = projected(g, z, scale, self.dims()) if self.corrected else g * scale
-        return g.reshape(sizes).to(own)
+        return in_format_of(g.reshape(sizes).to(own), self.channels_last)
 
     cdef object vjp_of_zeros(self, object g, int i):
         cdef object x = unpack(self, 0), zeros = g == 0

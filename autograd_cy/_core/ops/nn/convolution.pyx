@@ -3,6 +3,7 @@
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport in_type, is_flat, sizes_of
+from autograd_cy._core.arrays.channels cimport has_channels_last, in_format
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
@@ -10,6 +11,7 @@ from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.copies cimport copied
 from autograd_cy._core.kernels.patches cimport Geometry
+from autograd_cy._core.ops.nn.kept_formats cimport in_format_of
 from autograd_cy._core.ops.nn.conv_arguments cimport (
     check_memory, check_operands, check_settings, check_types, expanded, integers, result_sizes, transposed_sizes)
 from autograd_cy._core.ops.nn.conv_arrays cimport computed, convolved, convolved_back, correlated, geometry, summed
@@ -55,7 +57,8 @@ cdef class ConvolutionBackward0(Node):
             out = convolved(&of, g, weight, None, own)
         else:
             out = convolved_back(&of, g, weight, own)
-        return in_type(out, code_of(g))
+        out = in_type(out, code_of(g))
+        return out if i == 2 else in_format(out, has_channels_last(x) or has_channels_last(weight))
 
     cdef cnp.ndarray dense_gradient(self, cnp.ndarray g, Request *request):
         """The gradient, which is copied once where it is not dense."""
@@ -77,7 +80,11 @@ cdef class ConvolutionBackward0(Node):
         return 0
 
     cdef object vjp(self, object g, int i):
-        x, weight = unpack(self, 0), unpack(self, 1)
+        cdef Tensor x = unpack(self, 0), weight = unpack(self, 1)
+        found = self.gradient(g, i, x, weight)
+        return found if i == 2 else in_format_of(found, has_channels_last(x.array) or has_channels_last(weight.array))
+
+    cdef object gradient(self, object g, int i, object x, object weight):
         if x.numel() == 0 or g.numel() == 0:
             return g.new_zeros((x.shape, weight.shape, (<tuple> self.constants)[6])[i])
         stride, padding, dilation, transposed, _output_padding, groups = (<tuple> self.constants)[:6]
@@ -219,7 +226,8 @@ cdef Tensor convolution_of(Tensor x, Tensor w, Tensor b, tuple stride, tuple pad
     else:
         sizes = result_sizes(own, weights, steps, pads, spread)
     check_memory(sizes, "convolution")
-    y = new_tensor(computed(x.array, w.array, None if b is None else b.array, steps, pads, spread, transposed, groups, sizes))
+    array = computed(x.array, w.array, None if b is None else b.array, steps, pads, spread, transposed, groups, sizes)
+    y = new_tensor(in_format(array, has_channels_last(x.array) or has_channels_last(w.array)))
     if not (needs_node(x) or needs_node(w) or (b is not None and needs_node(b))):
         return y
     node = new_node(ConvolutionBackward0, (stride, padding, dilation, transposed, output_padding, groups,

@@ -3,6 +3,7 @@
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type
+from autograd_cy._core.arrays.channels cimport has_channels_last, in_format
 from autograd_cy._core.arrays.dtypes cimport code_of, kernel_code
 from autograd_cy._core.graph.record cimport any_wanted, new_node, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
@@ -87,6 +88,7 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
     cdef double number = eps
     cdef Planes planes, together
     cdef ChannelNorm node
+    cdef bint channels_last
     check_groups(x, w, b, groups)
     check_types(x, w, b, "group_norm", "GroupNormKernelImpl")
     planes = planes_of(x.array)
@@ -96,9 +98,11 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enable
     dtype_code = kernel_code(x.array)
     array, means, scales = flat(x.array, dtype_code), vector(dtype_code, planes.groups), vector(dtype_code, planes.groups)
     moments_of(array, &together, number, means, scales)
-    y = in_type(normalized(array, &planes, means, scales, w, b), code_of(x.array))
+    channels_last = has_channels_last(x.array)
+    y = in_format(in_type(normalized(array, &planes, means, scales, w, b), code_of(x.array)), channels_last)
     if not any_wanted((x, w, b)):
         return new_tensor(y)
     node = new_node(NativeGroupNormBackward0, (samples, planes.channels, planes.size, groups))
     node.planes, node.means, node.scales, node.corrected, node.eps = planes, means, scales, True, number
+    node.channels_last = channels_last
     return record_norm(node, y, x, w, b)

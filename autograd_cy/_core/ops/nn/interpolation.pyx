@@ -39,8 +39,16 @@ cdef class Upsampling(TapsNode):
 
 
 cdef class NearestUpsampling(Upsampling):
+    cdef int gradient_format(self, cnp.ndarray g) except -1:
+        return cnp.PyArray_NDIM(g) == 4 and Upsampling.gradient_format(self, g)
+
     cdef tuple constant_names(self):
         return (None, "self_sym_sizes", "output_size", None) + self.scale_names()
+
+
+cdef class BicubicUpsampling(Upsampling):
+    cdef int gradient_format(self, cnp.ndarray g) except -1:
+        return False
 
 
 @cython.final
@@ -89,7 +97,7 @@ cdef class UpsampleTrilinear3DBackward0(Upsampling):
 
 
 @cython.final
-cdef class UpsampleBicubic2DBackward0(Upsampling):
+cdef class UpsampleBicubic2DBackward0(BicubicUpsampling):
     pass
 
 
@@ -99,12 +107,12 @@ cdef class UpsampleBilinear2DAaBackward0(Upsampling):
 
 
 @cython.final
-cdef class UpsampleBicubic2DAaBackward0(Upsampling):
+cdef class UpsampleBicubic2DAaBackward0(BicubicUpsampling):
     pass
 
 
 @cython.final
-cdef class UpsampleLanczos2DAaBackward0(Upsampling):
+cdef class UpsampleLanczos2DAaBackward0(BicubicUpsampling):
     pass
 
 

@@ -6,6 +6,9 @@ from autograd_cy._core.graph.tensor cimport Tensor
 
 cdef class WindowMaxima(Node):
     cdef int dims(self) noexcept
+    cdef int is_channels_last(self) except -1
+    cdef bint keeps_format(self) noexcept
 
 
-cdef tuple pooled(object node_class, Tensor x, tuple counts, tuple tables, tuple dilation, tuple constants, str kernel)
+cdef tuple pooled(object node_class, Tensor x, tuple counts, tuple tables, tuple dilation, tuple constants, str kernel,
+                  bint keeps=*)

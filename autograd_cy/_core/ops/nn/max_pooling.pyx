@@ -3,13 +3,16 @@
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type
+from autograd_cy._core.arrays.channels cimport channels_at_end, has_channels_last, in_format
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT32, INT64, code_of, type_word
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.channel_windows cimport channel_maxima, counts_places, moved_by_channels
 from autograd_cy._core.kernels.window_loops cimport ADDED, adaptive_windows, moved, window_maxima, windows_of
+from autograd_cy._core.ops.nn.kept_formats cimport in_format_of
 from autograd_cy._core.ops.nn.pooling_sizes cimport (
     Pooling, check_not_empty, check_output_sizes, check_planes, count_of, ints_argument, listed, output_sizes)
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -36,18 +39,28 @@ cdef class WindowMaxima(Node):
     cdef tuple saved_names(self):
         return ("self", "result1", None)
 
+    cdef int is_channels_last(self) except -1:
+        """Whether the gradient has channels last. Nothing else reads the input, but a changed one is an error in PyTorch, too."""
+        cdef cnp.ndarray x = saved_array(self, 0)
+        return self.keeps_format() and cnp.PyArray_NDIM(x) == self.dims() + 2 and has_channels_last(x)
+
+    cdef bint keeps_format(self) noexcept:
+        return False
+
     cdef object vjp_array(self, object g, int i, Request *request):
-        unpack(self, 0)                 # nothing reads the input, but a changed one is an error in PyTorch, too
-        return moved(<cnp.ndarray> g, saved_array(self, 1), (<tuple> self.constants)[-1], self.dims(), ADDED)
+        cdef tuple sizes = (<tuple> self.constants)[-1]
+        if self.is_channels_last():
+            return moved_by_channels(<cnp.ndarray> g, saved_array(self, 1), sizes, ADDED)
+        return moved(<cnp.ndarray> g, saved_array(self, 1), sizes, self.dims(), ADDED)
 
     cdef object vjp(self, object g, int i):
         cdef tuple sizes = (<tuple> self.constants)[-1], outer = sizes[:len(sizes) - self.dims()]
-        unpack(self, 0)
         places = unpack(self, 1).flatten(-self.dims())
         cdef Py_ssize_t size = 1
         for n in sizes[len(outer):]:
             size *= n
-        return zeros_as(g, outer + (size,)).scatter_add(-1, places, g.flatten(-self.dims())).reshape(sizes)
+        found = zeros_as(g, outer + (size,)).scatter_add(-1, places, g.flatten(-self.dims())).reshape(sizes)
+        return in_format_of(found, self.is_channels_last())
 
     cdef object jvp(self, tuple tangents):
         places = unpack(self, 1)
@@ -55,6 +68,9 @@ cdef class WindowMaxima(Node):
 
 
 cdef class StridedMaxima(WindowMaxima):
+    cdef bint keeps_format(self) noexcept:
+        return True
+
     cdef tuple constant_names(self):
         return ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
@@ -72,7 +88,8 @@ cdef class MaxPool3DWithIndicesBackward0(StridedMaxima):
 
 @cython.final
 cdef class AdaptiveMaxPool2DBackward0(WindowMaxima):
-    pass
+    cdef bint keeps_format(self) noexcept:
+        return True
 
 
 @cython.final
@@ -81,13 +98,22 @@ cdef class AdaptiveMaxPool3DBackward0(WindowMaxima):
         return 3
 
 
-cdef tuple pooled(object node_class, Tensor x, tuple counts, tuple tables, tuple dilation, tuple constants, str kernel):
-    """(The largest elements of the windows that the tables tell, their places); `kernel` is what PyTorch calls its loop."""
-    cdef int own = code_of(x.array), wide = max(own, <int> FLOAT32) if own >= FLOAT16 else INT64
+cdef tuple pooled(object node_class, Tensor x, tuple counts, tuple tables, tuple dilation, tuple constants, str kernel,
+                  bint keeps=False):
+    """(The largest elements of the windows that the tables tell, their places).
+
+    `kernel` is what PyTorch calls its loop; `keeps`: whether the results have channels last where the input has.
+    """
+    cdef int own = code_of(x.array), wide = max(own, <int> FLOAT32) if own >= FLOAT16 else INT64, dims = len(counts)
     cdef tuple sizes = shape_of(x)
     if own == BOOL or own >= COMPLEX64:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(own)}'")
-    array, places = window_maxima(flat(x.array, wide), sizes[:len(sizes) - len(counts)] + counts, tables, dilation)
+    cdef bint channels_last = keeps and cnp.PyArray_NDIM(x.array) == dims + 2 and has_channels_last(x.array)
+    if channels_last and counts_places(x.array):
+        array, places = channel_maxima(flat(channels_at_end(x.array), wide), tables, dilation)
+    else:
+        array, places = window_maxima(flat(x.array, wide), sizes[:len(sizes) - dims] + counts, tables, dilation)
+        array, places = in_format(array, channels_last), in_format(places, channels_last)
     cdef Tensor y = new_tensor(in_type(array, own)), indices = new_tensor(places)
     if not needs_node(x):
         return y, indices
@@ -117,7 +143,7 @@ cdef tuple strided(object input, int dims, Pooling windows):
                     in zip(own, counts, windows.kernel, windows.stride, windows.padding, windows.dilation)])
     constants = (windows.kernel, windows.given_stride, windows.padding, windows.dilation, windows.ceil_mode)
     return pooled(MaxPool2DWithIndicesBackward0 if dims == 2 else MaxPool3DWithIndicesBackward0, x, counts, tables,
-                  windows.dilation, constants, f"max_pool{dims}d")
+                  windows.dilation, constants, f"max_pool{dims}d", True)
 
 
 cdef tuple max_pooled(object input, int dims, object kernel_size, object stride, object padding, object dilation,
@@ -329,7 +355,7 @@ cdef tuple adaptive(object input, object output_size, int dims):
                                   f"'{type_word(code_of(x.array))}'")
     tables = tuple([adaptive_windows(n, count) for n, count in zip(own[len(own) - dims:], counts)])
     return pooled(AdaptiveMaxPool2DBackward0 if dims == 2 else AdaptiveMaxPool3DBackward0, x, counts, tables, (1,) * dims, (),
-                  operation)
+                  operation, dims == 2)
 
 
 cdef tuple adaptive_1d(object input, object output_size):

@@ -6,10 +6,11 @@ import numpy as np
 
 cimport cython
 
+from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second, has_channels_last, in_format
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, shape_of, tensor_argument
-from autograd_cy._core.graph.saved cimport save_input, unpack
+from autograd_cy._core.graph.saved cimport save_input, saved_array
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.pad_loops cimport folded_in, spread_out
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -59,23 +60,38 @@ cdef list maps_of(tuple sizes, tuple pads, str mode):
     return maps
 
 
-cdef object padded(cnp.ndarray x, tuple pads, str mode):
+cdef bint keeps_format(cnp.ndarray x, tuple pads, str mode) noexcept:
+    """Whether what is made of an array, and its gradient, get channels last."""
+    return mode != "circular" and cnp.PyArray_NDIM(x) == len(pads) // 2 + 2 and has_channels_last(x)
+
+
+cdef list channel_maps(list maps, object channels):
+    """Those of two dimensions and of the channels behind them, which stay as they are."""
+    return [maps[1], maps[2], short_map(channels, 0, 0, "replicate") if channels < LONG else map_of(channels, 0, 0, "replicate")]
+
+
+cdef object padded(cnp.ndarray x, tuple pads, str mode, bint channels_last):
     """A new array with borders: floats by a kernel."""
     maps = maps_of((<object> x).shape, pads, mode)
     if FLOAT16 <= code_of(x) < COMPLEX64:
-        return spread_out(x, maps)
+        if channels_last and cnp.PyArray_NDIM(x) == 4:
+            return channels_second(spread_out(channels_at_end(x), channel_maps(maps, cnp.PyArray_DIM(x, 1))))
+        return in_format(spread_out(x, maps), channels_last)
     y = x
     for k in range(len(pads) // 2):
         y = np.take(y, maps[2 - k], axis=y.ndim - 1 - k)
-    return y
+    return in_format(y, channels_last)
 
 
-cdef object folded(cnp.ndarray g, tuple pads, str mode, tuple sizes):
+cdef object folded(cnp.ndarray g, tuple pads, str mode, tuple sizes, bint channels_last):
     """The transposed operation, for an array that had those sizes."""
     maps = maps_of(sizes, pads, mode)
     if code_of(g) < COMPLEX64:
-        return folded_in(g, maps, sizes)
-    return folded_in((<object> g).real, maps, sizes) + g.dtype.type(1j) * folded_in((<object> g).imag, maps, sizes)
+        if channels_last and len(sizes) == 4:
+            return channels_second(folded_in(channels_at_end(g), channel_maps(maps, sizes[1]), (sizes[0], *sizes[2:], sizes[1])))
+        return in_format(folded_in(g, maps, sizes), channels_last)
+    real, imaginary = [folded_in(part, maps, sizes) for part in ((<object> g).real, (<object> g).imag)]
+    return in_format(real + g.dtype.type(1j) * imaginary, channels_last)
 
 
 # nodes
@@ -88,17 +104,16 @@ cdef class Padded(Node):
 
     cdef object vjp(self, object g, int i):
         pads, mode, sizes = self.constants
-        self.check()
-        return record_linear(Folded, self.constants, <Tensor> g, folded((<Tensor> g).array, pads, mode, sizes))
+        channels_last = self.is_channels_last()
+        return record_linear(Folded, self.constants, <Tensor> g, folded((<Tensor> g).array, pads, mode, sizes, channels_last))
 
     cdef object jvp(self, tuple tangents):
         return bordered(<Tensor> tangents[0], self.constants, None)
 
-    cdef int check(self) except -1:
-        """Nothing reads an input that was saved, but a changed one is an error in PyTorch, too."""
-        if self.saves:
-            unpack(self, 0)
-        return 0
+    cdef int is_channels_last(self) except -1:
+        """Whether the gradient gets channels last. Nothing else reads the input, but a changed one is an error in PyTorch,
+        too."""
+        return self.saves and keeps_format(saved_array(self, 0), self.constants[0], self.constants[1])
 
 
 @cython.final
@@ -111,7 +126,7 @@ cdef class Folded(Node):
     cdef object jvp(self, tuple tangents):
         pads, mode, sizes = self.constants
         cdef Tensor t = <Tensor> tangents[0]
-        return record_linear(Folded, self.constants, t, folded(t.array, pads, mode, sizes))
+        return record_linear(Folded, self.constants, t, folded(t.array, pads, mode, sizes, keeps_format(t.array, pads, mode)))
 
 
 cdef class PaddedFromInside(Padded):
@@ -164,7 +179,7 @@ NODES = {"reflect": [ReflectionPad1DBackward0, ReflectionPad2DBackward0, Reflect
 cdef Tensor bordered(Tensor x, tuple constants, Tensor saved):
     """With a border, as the constants of the node say, which keeps `saved`."""
     pads, mode, _ = constants
-    cdef Tensor y = new_tensor(padded(x.array, pads, mode))
+    cdef Tensor y = new_tensor(padded(x.array, pads, mode, keeps_format(x.array, pads, mode)))
     if not needs_node(x):
         return y
     cdef Node node = new_node(NODES[mode][len(pads) // 2 - 1], constants)

@@ -6,12 +6,17 @@ network" (2016); Zhang et al., "ShuffleNet" (2017).
 
 cimport cython
 
+from autograd_cy._core.arrays.channels cimport has_channels_last, new_in_format
+from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport record_linear, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import rank_of
 from autograd_cy._core.ops.registry import op
+
+cnp.import_array()
 
 
 @cython.final
@@ -54,6 +59,13 @@ cdef class NativeChannelShuffleBackward0(Node):
         return native_channel_shuffle(g, self.constants[1])
 
 
+cdef cnp.ndarray copied_as(object parts, tuple sizes, cnp.ndarray x):
+    """A copy of an array, of those sizes, that has channels last if `x` has: each dimension is a product of some of `parts`."""
+    cdef cnp.ndarray copy = new_in_format(code_of(x), sizes, has_channels_last(x))
+    (<object> copy).reshape(parts.shape)[...] = parts
+    return copy
+
+
 def batched_pixels(call, input, *factor, **named):
     """The last three dimensions."""
     if rank_of(input) < 3:
@@ -84,9 +96,8 @@ def pixel_shuffle(input, upscale_factor: int):
                            f"upscale_factor, but input.size(-3)={c} is not divisible by "
                            f"{r * r if r <= 1 << 20 else r ** 2.0:g}")
     k = len(outer)
-    parts = x.array.reshape(outer + (c // (r * r), r, r, h, w))
-    moved = parts.transpose(*range(k), k, k + 3, k + 1, k + 4, k + 2).reshape(outer + (c // (r * r), h * r, w * r))
-    return record_linear(PixelShuffleBackward0, (r,), x, moved.copy() if r == 1 else moved)
+    parts = x.array.reshape(outer + (c // (r * r), r, r, h, w)).transpose(*range(k), k, k + 3, k + 1, k + 4, k + 2)
+    return record_linear(PixelShuffleBackward0, (r,), x, copied_as(parts, outer + (c // (r * r), h * r, w * r), x.array))
 
 
 @op(batch=batched_pixels, linear=PixelUnshuffleBackward0)
@@ -111,9 +122,8 @@ def pixel_unshuffle(input, downscale_factor: int):
             raise RuntimeError(f"pixel_unshuffle expects {name} to be divisible by downscale_factor, but "
                                f"input.size({axis})={size} is not divisible by {r}")
     k = len(outer)
-    parts = x.array.reshape(outer + (c, h // r, r, w // r, r))
-    moved = parts.transpose(*range(k), k, k + 2, k + 4, k + 1, k + 3).reshape(outer + (c * r * r, h // r, w // r))
-    return record_linear(PixelUnshuffleBackward0, (r,), x, moved.copy() if r == 1 else moved)
+    parts = x.array.reshape(outer + (c, h // r, r, w // r, r)).transpose(*range(k), k, k + 2, k + 4, k + 1, k + 3)
+    return record_linear(PixelUnshuffleBackward0, (r,), x, copied_as(parts, outer + (c * r * r, h // r, w // r), x.array))
 
 
 cdef int check_rank(str name, tuple sizes) except -1:
@@ -150,7 +160,7 @@ def native_channel_shuffle(input, groups: int):
     if sizes[1] % n:
         raise RuntimeError(f"Number of channels must be divisible by groups. Got {sizes[1]} channels and {n} groups.")
     parts = x.array.reshape(sizes[:1] + (n, sizes[1] // n) + sizes[2:]).swapaxes(1, 2)
-    return record_linear(NativeChannelShuffleBackward0, (n, max(sizes[1] // n, 1)), x, parts.reshape(sizes).copy())
+    return record_linear(NativeChannelShuffleBackward0, (n, max(sizes[1] // n, 1)), x, copied_as(parts, sizes, x.array))
 
 
 @op(batch=batched_channels)

@@ -2,10 +2,11 @@
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
 
 
 cdef class TapsNode(Node):
-    pass
+    cdef int gradient_format(self, cnp.ndarray g) except -1
 
 
 cdef Tensor weighed(object node_class, tuple constants, Tensor x, object saved=*)

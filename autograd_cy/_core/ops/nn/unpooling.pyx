@@ -2,12 +2,14 @@
 
 cimport cython
 
+from autograd_cy._core.arrays.channels cimport has_channels_last
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, INT64, code_of, type_word
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.channel_windows cimport moved_by_channels
 from autograd_cy._core.kernels.window_loops cimport PUT, TAKEN, moved
 from autograd_cy._core.ops.nn.pooling_sizes cimport check_not_empty, check_output_sizes, check_planes, ints_argument, listed
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -84,7 +86,11 @@ cdef object unpooled(object input, object indices, int dims, tuple sizes):
     cdef tuple outer = shape_of(x)[:cnp.PyArray_NDIM(x.array) - dims]
     check_output_sizes(outer + sizes)
     check_places(places, sizes)
-    cdef Tensor y = new_tensor(moved(x.array, places.array, outer + sizes, dims, PUT))
+    cdef Tensor y
+    if dims == 2 and has_channels_last(x.array):
+        y = new_tensor(moved_by_channels(x.array, places.array, outer + sizes, PUT))
+    else:
+        y = new_tensor(moved(x.array, places.array, outer + sizes, dims, PUT))
     if not needs_node(x):
         return y
     cdef Node node = new_node(MaxUnpool2DBackward0 if dims == 2 else MaxUnpool3DBackward0, (dims, outer + sizes))

@@ -7,8 +7,10 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_array
+from autograd_cy._core.arrays.channels cimport has_channels_last, new_in_format
 from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of
+from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, record_linear, shape_of, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, extend
@@ -329,6 +331,9 @@ def constant_pad_nd(input, pad: Sequence[int], value: _Number = 0):
             raise RuntimeError("narrow(): length must be non-negative.")
         target[axis] = slice(max(before, 0), wanted[axis] - max(behind, 0))
         source[axis] = slice(max(-before, 0), sizes[axis] - max(-behind, 0))
-    array = np.full(wanted, fitting(value, code_of(x.array)), x.array.dtype) if value else np.zeros(wanted, x.array.dtype)
+    if max(widths, default=0) <= 0:                     # PyTorch clones what is left
+        return record_linear(ConstantPadNdBackward0, (widths,), x, copy_in_order(x.array[tuple(source)], code_of(x.array)))
+    array = new_in_format(code_of(x.array), tuple(wanted), has_channels_last(x.array))
+    array.fill(fitting(value, code_of(x.array)) if value else 0)
     array[tuple(target)] = x.array[tuple(source)]
     return record_linear(ConstantPadNdBackward0, (widths,), x, array)

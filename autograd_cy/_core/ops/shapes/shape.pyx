@@ -14,6 +14,7 @@ from cpython.number cimport PyIndex_Check, PyNumber_Index
 from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport strided_view
+from autograd_cy._core.arrays.channels cimport has_channels_last
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, dtype, dtype_of, promote
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.arrays.region cimport measure
@@ -129,6 +130,17 @@ cdef cnp.ndarray joined(object function, list tensors, int dim, object type, tup
     return <cnp.ndarray> function(arrays, dim, dtype=type)
 
 
+cdef cnp.ndarray joined_channels(list tensors, int dim, object type, tuple sizes):
+    """np.concatenate() of arrays that all have channels last, which the result has, too; None where one hasn't."""
+    cdef Tensor x
+    for x in tensors:
+        if not has_channels_last(x.array):
+            return None
+    cdef cnp.ndarray out = formats.made_in(formats.channels_last if len(sizes) == 4 else formats.channels_last_3d, np.empty,
+                                           sizes, type)
+    return <cnp.ndarray> np.concatenate([x.array for x in tensors], dim, out=out, casting="unsafe")
+
+
 def batched_cat(call, tensors, dim=0):
     """PyTorch leaves out what is 1-d and without elements."""
     cdef int rank = max([0] + [rank_of(x) for x in tensors])
@@ -170,7 +182,9 @@ def cat(tensors, dim=0):
         check_joins(x, first, d, found)
     kind = common_type(found)
     total = sum([shape_of(x)[d] for x in shaped])
-    cdef Tensor y = new_tensor(joined(np.concatenate, shaped, d, kind, (*first[:d], total, *first[d + 1:])))
+    sizes = (*first[:d], total, *first[d + 1:])
+    array = joined_channels(shaped, d, kind, sizes)
+    cdef Tensor y = new_tensor(joined(np.concatenate, shaped, d, kind, sizes) if array is None else array)
     if any_wanted(found):
         bounds = [0]
         for x in found:
@@ -202,7 +216,10 @@ def stack(tensors, dim=0):
                                f"{list(shape_of(x))} at entry {position}")
     cdef int d = wrap_dim(dim, len(first) + 1)
     sizes = (*first[:d], len(found), *first[d:])
-    cdef Tensor y = new_tensor(joined(np.stack, found, d, common_type(found), sizes))
+    kind, array = common_type(found), None
+    if d < len(first):                                  # PyTorch divides a dimension of what it concatenates
+        array = joined_channels(found, d, kind, (*first[:d], len(found) * first[d], *first[d + 1:]))
+    cdef Tensor y = new_tensor(joined(np.stack, found, d, kind, sizes) if array is None else array.reshape(sizes))
     if any_wanted(found):
         types = [(dtype_of(code_of(x.array)), first) for x in found]
         record_all(new_node(StackBackward0, (d, types)), y, found)
@@ -414,14 +431,14 @@ cdef int note_former(Tensor tensor) except -1:
     return 0
 
 
-def refused_resize(call, self, *size):
+def refused_resize(call, self, *size, memory_format=None):
     raise RuntimeError("vmap: resize_() is not possible within vmap: the memory holds all samples of a batch")
 
 
-def resize_(Tensor self, *size):
-    """resize_(size) -> Tensor: give the tensor other sizes, in place; new elements are zeros.
+def resize_(Tensor self, *size, memory_format=None):
+    """resize_(size, *, memory_format=None) -> Tensor: give the tensor other sizes, in place; new elements are zeros.
 
-    The memory stays where it is as long as it suffices: what the tensor is a view of shows there, too. RuntimeError for a
+    Its dimensions then lie in memory in C order, or as the memory format says. The memory stays where it is as long as it suffices: what the tensor is a view of shows there, too. RuntimeError for a
     tensor that requires grad, for negative sizes, and for an inference tensor outside of inference mode.
     """
     cdef tuple wanted = sizes_of(size)
@@ -432,14 +449,17 @@ def resize_(Tensor self, *size):
     n = prod(wanted)
     if min(wanted, default=0) < 0 or n * step >= 2**63:
         raise RuntimeError(f"numel: integer multiplication overflow. (resize_(): there is no tensor of size {list(wanted)})")
-    if wanted == shape_of(self):
+    if memory_format is not None and formats.checked(memory_format, "resize_") is None:
+        raise RuntimeError("Unsupported memory format Preserve")
+    order = (memory_format or formats.contiguous_format).order(len(wanted))
+    if wanted == shape_of(self) and memory_format is None:
         return self
     check_write(self.inference, "resize_")
     kept = min(n, room_of(self.array) // step)
     flat = strided_view(self.array, cnp.PyArray_BYTES(self.array), 1, &kept, &step)
     if kept < n:
         flat = np.concatenate([flat, np.zeros(n - kept, flat.dtype)])
-    flat = flat.reshape(wanted)
+    flat = flat.reshape([wanted[axis] for axis in order]).transpose(np.argsort(order))
     count_write(self, "resize_")
     self.array = flat
     return self

@@ -1,0 +1,107 @@
+"""Arrays (N, C, ...) whose channels lie last in memory (knows no Tensor).
+
+NOTE [Channels last]
+  1. The strides of a tensor of four or five dimensions suggest a memory format: `channels_last` (`channels_last_3d`), or the
+     contiguous one (`has_channels_last`). Functions of nn give their result, and the gradient for their input, the format
+     that the input suggests.
+  2. Strides of dimensions of one element count: (N, C, 1, 1) has channels last if its strides were made so. Where nothing
+     tells the two formats apart, as for (N, 1, 1, 1), an array is contiguous.
+  3. A kernel that works in either order sees (N, ..., C), a contiguous array (`channels_at_end`), and what it makes becomes
+     (N, C, ...) without a copy (`channels_second`). The result of any other kernel is copied (`in_format`).
+  4. Interpolation, shuffles and constant padding give a gradient the format of the gradient that comes, as their nodes save
+     no input. Bicubic interpolation, and nearest interpolation of volumes, give it the contiguous one, and so do the functions
+     that drop the format: average and adaptive pooling of volumes, unpooling of volumes, fractional pooling, circular padding,
+     instance_norm(), local_response_norm().
+  5. cat() has channels last if all tensors have; stack() divides a dimension of what cat() makes. `to(memory_format=)` returns
+     the tensor itself if it suggests that format, contiguous() if it is dense in it.
+"""
+
+from autograd_cy._core.arrays.buffers cimport lay_out, new_array, strided_view
+from autograd_cy._core.arrays.dtypes cimport code_of
+from autograd_cy._core.arrays.orders cimport MAX_DIMS
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+
+cnp.import_array()
+
+cdef enum:
+    MOST = 5            # dimensions of an array that has a format
+
+
+cdef bint has_channels_last(cnp.ndarray x) noexcept:
+    """Whether the strides suggest channels_last or channels_last_3d: cases 1 and 2."""
+    cdef int ndim = cnp.PyArray_NDIM(x), k, axis
+    cdef npy_intp least = 0, stride, channel
+    if ndim != 4 and ndim != 5:
+        return False
+    channel = cnp.PyArray_STRIDE(x, 1)
+    if channel <= 0 or cnp.PyArray_STRIDE(x, ndim - 1) < channel:       # most are contiguous
+        return False
+    for k in range(ndim):
+        axis = 1 if k == 0 else ndim - k if k < ndim - 1 else 0
+        stride = cnp.PyArray_STRIDE(x, axis)
+        if cnp.PyArray_DIM(x, axis) == 0 or stride < least or (axis == 0 and least == channel):
+            return False
+        least = stride * cnp.PyArray_DIM(x, axis)
+    return True
+
+
+def suggests_channels_last(cnp.ndarray array):
+    """suggests_channels_last(array) -> bool: whether its strides suggest channels_last or channels_last_3d."""
+    return has_channels_last(array)
+
+
+cdef cnp.ndarray in_format(cnp.ndarray array, bint channels_last):
+    """A dense array in C order, or a copy that has channels last."""
+    cdef cnp.ndarray copy
+    if not channels_last:
+        return array
+    copy = new_array(code_of(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array))
+    show_channels_last(copy)
+    cnp.PyArray_CopyInto(copy, array)
+    return copy
+
+
+cdef cnp.ndarray new_in_format(int dtype_code, tuple sizes, bint channels_last):
+    """A new array, not initialized."""
+    cdef npy_intp[MAX_DIMS] dims
+    cdef cnp.ndarray array
+    for axis, size in enumerate(sizes):
+        dims[axis] = size
+    array = new_array(dtype_code, len(sizes), dims)
+    if channels_last:
+        show_channels_last(array)
+    return array
+
+
+cdef int show_channels_last(cnp.ndarray array) except -1:
+    """Give a new array (N, C, ...), that nobody has seen, the strides of one that has channels last."""
+    cdef int[MOST] order
+    cdef int axis, ndim = cnp.PyArray_NDIM(array)
+    order[0], order[ndim - 1] = 0, 1
+    for axis in range(2, ndim):
+        order[axis - 1] = axis
+    return lay_out(array, order)
+
+
+cdef cnp.ndarray channels_at_end(cnp.ndarray array):
+    """A view of an array (N, C, ...) as (N, ..., C)."""
+    cdef npy_intp[MOST] dims
+    cdef npy_intp[MOST] strides
+    cdef int axis, place, ndim = cnp.PyArray_NDIM(array)
+    for axis in range(ndim):
+        place = 0 if axis == 0 else ndim - 1 if axis == 1 else axis - 1
+        dims[place], strides[place] = cnp.PyArray_DIM(array, axis), cnp.PyArray_STRIDE(array, axis)
+    return strided_view(array, cnp.PyArray_BYTES(array), ndim, dims, strides)
+
+
+cdef cnp.ndarray channels_second(cnp.ndarray array):
+    """An array (N, ..., C) in C order that nobody has seen, as (N, C, ...)."""
+    cdef npy_intp *dims = cnp.PyArray_DIMS(array)
+    cdef int axis, ndim = cnp.PyArray_NDIM(array)
+    cdef npy_intp channels = dims[ndim - 1]
+    for axis in range(ndim - 1, 1, -1):
+        dims[axis] = dims[axis - 1]
+    dims[1] = channels
+    show_channels_last(array)
+    return array

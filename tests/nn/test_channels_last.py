@@ -1,0 +1,293 @@
+"""Functions of nn keep the memory format of their input, forward and backward, and compute the same in it."""
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import autograd_cy as ag
+import autograd_cy.nn.functional as F
+
+FORMATS = {4: ag.channels_last, 5: ag.channels_last_3d}
+
+
+def numbers(*sizes, seed=0, dtype=ag.float64):
+    return ag.from_numpy(np.random.default_rng(seed).standard_normal(sizes)).to(dtype)
+
+
+def beside(x, *sizes, seed=1):
+    """Numbers of the same type."""
+    return numbers(*sizes, seed=seed, dtype=x.dtype)
+
+
+def named(name):
+    """The function for planes or for volumes, by the rank of the input."""
+    return lambda x, *args, **kwargs: getattr(F, f"{name}{x.ndim - 2}d")(x, *args, **kwargs)
+
+
+def convolved(x, filters=6, kernel=3, groups=1, **more):
+    weight = beside(x, filters, x.shape[1] // groups, *(kernel,) * (x.ndim - 2))
+    return named("conv")(x, weight, beside(x, filters), groups=groups, **more)
+
+
+def transposed(x, filters=3, groups=1, **more):
+    weight = beside(x, x.shape[1], filters, *(3,) * (x.ndim - 2))
+    return named("conv_transpose")(x, weight, beside(x, filters * groups), groups=groups, **more)
+
+
+def of_a_weight(x, kernel=3):
+    """The weight has channels last, the input whatever it has."""
+    return named("conv")(x, in_last(beside(x, 6, x.shape[1], *(kernel,) * (x.ndim - 2))), padding=1)
+
+
+def normalized(x, training):
+    mean, var, weight, bias = [beside(x, x.shape[1], seed=k) for k in range(4)]
+    return F.batch_norm(x, mean, var.abs() + 1, weight, bias, training)
+
+
+def grouped(x, groups):
+    return F.group_norm(x, groups, beside(x, x.shape[1]), beside(x, x.shape[1], seed=2))
+
+
+def unpooled(x):
+    values, places = named("max_pool")(x, 2, return_indices=True)
+    return named("max_unpool")(values, places, 2)
+
+
+def padded(x, *pads, **more):
+    return F.pad(x, pads * (x.ndim - 2), **more)
+
+
+INPUT, COMING, NONE = "as the input", "as the gradient that comes", "contiguous"
+BOTH, PLANES, VOLUMES = (4, 5), (4,), (5,)
+
+# PyTorch 2.13's: a call, the ranks of inputs, the format of its result, and that of the gradient (None: it depends)
+ROWS = {
+    "max_pool": (lambda x: named("max_pool")(x, 2), BOTH, INPUT, INPUT),
+    "max_pool, overlapping": (lambda x: named("max_pool")(x, 3, 1, 1), BOTH, INPUT, INPUT),
+    "max_pool, dilated": (lambda x: named("max_pool")(x, 2, 1, 1, 2), BOTH, INPUT, INPUT),
+    "avg_pool": (lambda x: named("avg_pool")(x, 2), PLANES, INPUT, INPUT),
+    "avg_pool, padded": (lambda x: named("avg_pool")(x, 3, 1, 1, False, False), PLANES, INPUT, INPUT),
+    "avg_pool of volumes": (lambda x: named("avg_pool")(x, 2), VOLUMES, NONE, NONE),
+    "adaptive_avg_pool": (lambda x: named("adaptive_avg_pool")(x, 4), PLANES, INPUT, INPUT),
+    "adaptive_avg_pool to one": (lambda x: named("adaptive_avg_pool")(x, 1), BOTH, INPUT, None),
+    "adaptive_avg_pool of volumes": (lambda x: named("adaptive_avg_pool")(x, 4), VOLUMES, NONE, NONE),
+    "adaptive_max_pool": (lambda x: named("adaptive_max_pool")(x, 4), PLANES, INPUT, INPUT),
+    "adaptive_max_pool of volumes": (lambda x: named("adaptive_max_pool")(x, 4), VOLUMES, NONE, NONE),
+    "lp_pool": (lambda x: named("lp_pool")(x, 2, 2), PLANES, INPUT, INPUT),
+    "max_unpool": (unpooled, PLANES, INPUT, INPUT),
+    "max_unpool of volumes": (unpooled, VOLUMES, NONE, INPUT),
+    "conv": (convolved, BOTH, INPUT, INPUT),
+    "conv, padded": (lambda x: convolved(x, padding=1), BOTH, INPUT, INPUT),
+    "conv, strided": (lambda x: convolved(x, 5, stride=2, padding=1), BOTH, INPUT, INPUT),
+    "conv, dilated": (lambda x: convolved(x, 5, dilation=2), BOTH, INPUT, INPUT),
+    "conv, pointwise": (lambda x: convolved(x, kernel=1), BOTH, INPUT, INPUT),
+    "conv, depthwise": (lambda x: convolved(x, x.shape[1], groups=x.shape[1]), BOTH, INPUT, INPUT),
+    "conv, in groups": (lambda x: convolved(x, groups=2, padding=1), BOTH, INPUT, INPUT),
+    "conv, as large as the image": (lambda x: convolved(x, kernel=x.shape[-1]), BOTH, INPUT, INPUT),
+    "conv_transpose": (lambda x: transposed(x, stride=2, padding=1, output_padding=1), BOTH, INPUT, INPUT),
+    "conv_transpose, in groups": (lambda x: transposed(x, groups=2), BOTH, INPUT, INPUT),
+    "batch_norm": (lambda x: normalized(x, True), BOTH, INPUT, INPUT),
+    "batch_norm, evaluating": (lambda x: normalized(x, False), BOTH, INPUT, INPUT),
+    "group_norm": (lambda x: grouped(x, 2), BOTH, INPUT, INPUT),
+    "instance_norm": (F.instance_norm, BOTH, NONE, NONE),
+    "relu": (F.relu, BOTH, INPUT, None),
+    "dropout": (lambda x: F.dropout(x, 0.0, True), BOTH, INPUT, None),
+    "softmax": (lambda x: F.softmax(x, 1), BOTH, NONE, NONE),
+    "prelu": (lambda x: F.prelu(x, beside(x, x.shape[1])), BOTH, INPUT, None),
+    "nearest": (lambda x: F.interpolate(x, scale_factor=2), PLANES, INPUT, COMING),
+    "nearest, of volumes": (lambda x: F.interpolate(x, scale_factor=2), VOLUMES, INPUT, NONE),
+    "bilinear": (lambda x: F.interpolate(x, size=(7, 3), mode="bilinear"), PLANES, INPUT, COMING),
+    "bilinear, smooth": (lambda x: F.interpolate(x, (3, 7), mode="bilinear", antialias=True), PLANES, INPUT, COMING),
+    "trilinear": (lambda x: F.interpolate(x, size=(7, 3, 2), mode="trilinear"), VOLUMES, INPUT, COMING),
+    "bicubic": (lambda x: F.interpolate(x, size=(7, 3), mode="bicubic"), PLANES, INPUT, NONE),
+    "area": (lambda x: F.interpolate(x, size=(2, 3), mode="area"), PLANES, INPUT, INPUT),
+    "pixel_shuffle": (lambda x: F.pixel_shuffle(ag.cat([x, x], 1), 2), PLANES, INPUT, COMING),
+    "pixel_unshuffle": (lambda x: F.pixel_unshuffle(x, 2), PLANES, INPUT, COMING),
+    "channel_shuffle": (lambda x: F.channel_shuffle(x, 2), BOTH, INPUT, COMING),
+    "pad": (lambda x: padded(x, 1, 2), BOTH, INPUT, COMING),
+    "pad, reflect": (lambda x: padded(x, 1, 2, mode="reflect"), BOTH, INPUT, INPUT),
+    "pad, replicate": (lambda x: padded(x, 1, -2, mode="replicate"), BOTH, INPUT, INPUT),
+    "pad, circular": (lambda x: padded(x, 1, 2, mode="circular"), BOTH, NONE, None),
+    "cat": (lambda x: ag.cat([x, x], 1), BOTH, INPUT, None),
+    "cat with C order": (lambda x: ag.cat([x, beside(x, *x.shape)], 1), BOTH, NONE, None),
+}
+CASES = [(name, rank) for name, row in ROWS.items() for rank in row[1]]
+
+
+def in_last(x):
+    return x.detach().contiguous(memory_format=FORMATS[x.ndim])
+
+
+def with_gaps(x):
+    """Channels last, some of a larger tensor's."""
+    return in_last(ag.cat([x, x], 1))[:, : x.shape[1]]
+
+
+def format_of(x):
+    return FORMATS[x.ndim] if x.is_contiguous(memory_format=FORMATS[x.ndim]) else ag.contiguous_format
+
+
+@pytest.mark.filterwarnings("ignore:Using backward.. with create_graph")
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("layout", [in_last, with_gaps])
+@pytest.mark.parametrize("name, rank", CASES)
+def test_formats(name, rank, layout, create_graph):
+    call, _, wanted, of_gradient = ROWS[name]
+    x = layout(numbers(2, 4, *(6,) * (rank - 2))).requires_grad_()
+    y = call(x)
+    assert format_of(y) is (FORMATS[rank] if wanted is INPUT else ag.contiguous_format)
+    for coming in (ag.contiguous_format, FORMATS[rank]):
+        g = numbers(*y.shape, seed=5).contiguous(memory_format=coming)
+        (found,) = ag.autograd.grad(y, x, g, retain_graph=True, create_graph=create_graph)
+        if of_gradient is not None and not (create_graph and of_gradient is NONE):
+            assert format_of(found) is {INPUT: FORMATS[rank], COMING: coming, NONE: ag.contiguous_format}[of_gradient]
+
+
+@pytest.mark.parametrize("name, rank", CASES)
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
+def test_values(name, rank, dtype):
+    """Results and gradients are those of a contiguous input, in all combinations of formats."""
+    call, plain = ROWS[name][0], numbers(2, 4, *(6,) * (rank - 2), dtype=dtype)
+    results = []
+    for x in (plain, in_last(plain), with_gaps(plain)):
+        x = x.detach().requires_grad_()
+        y = call(x)
+        g = numbers(*y.shape, seed=5, dtype=dtype)
+        results += [(y, *ag.autograd.grad(y, x, coming, retain_graph=True)) for coming in (g, in_last(g))]
+    tolerance = 1e-4 if dtype is ag.float32 else 1e-12
+    for found in results[1:]:
+        for one, other in zip(found, results[0], strict=True):
+            np.testing.assert_allclose(one.detach().numpy(), other.detach().numpy(), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("rank", [4, 5])
+@pytest.mark.parametrize("of", ["input", "weight", "both"])
+def test_a_convolution_has_channels_last_if_an_operand_has(rank, of):
+    x, w = numbers(2, 4, *(5,) * (rank - 2)), numbers(6, 4, *(3,) * (rank - 2))
+    x, w = [in_last(t) if of in (name, "both") else t for name, t in (("input", x), ("weight", w))]
+    x.requires_grad_()
+    w.requires_grad_()
+    y = named("conv")(x, w)
+    for t in (y, *ag.autograd.grad(y.sum(), (x, w), retain_graph=True), *ag.autograd.grad(y.sum(), (x, w), create_graph=True)):
+        assert format_of(t) is FORMATS[rank]
+
+
+@pytest.mark.filterwarnings("ignore:Using backward.. with create_graph")
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("model_is_last", [False, True])
+@pytest.mark.parametrize("input_is_last", [False, True])
+def test_grad_is_laid_out_as_its_parameter(model_is_last, input_is_last, create_graph):
+    model = ag.nn.Sequential(ag.nn.Conv2d(4, 6, 3, padding=1), ag.nn.BatchNorm2d(6), ag.nn.ReLU(), ag.nn.MaxPool2d(2),
+                             ag.nn.ConvTranspose2d(6, 4, 3, stride=2))  # fmt: skip
+    model = model.to(memory_format=ag.channels_last) if model_is_last else model
+    x = numbers(2, 4, 6, 6, dtype=ag.float32)
+    x = (in_last(x) if input_is_last else x).requires_grad_()
+    for _ in range(2):
+        model(x).sum().backward(create_graph=create_graph)
+        assert x.grad.stride() == x.stride()
+        assert all(p.grad.stride() == p.stride() for p in model.parameters())
+    for p in (x, *model.parameters()):
+        p.grad = None
+
+
+# what suggests a format
+
+
+SUGGESTED = [
+    ((2, 3, 4, 5), (60, 20, 5, 1), False),
+    ((2, 3, 4, 5), (60, 1, 15, 3), True),
+    ((2, 3, 1, 1), (3, 1, 1, 1), False),
+    ((2, 3, 1, 1), (3, 1, 3, 3), True),
+    ((2, 1, 4, 5), (20, 20, 5, 1), False),
+    ((2, 1, 4, 5), (20, 1, 5, 1), True),
+    ((2, 1, 1, 1), (1, 1, 1, 1), False),
+    ((1, 3, 1, 5), (15, 1, 15, 3), True),
+    ((1, 1, 4, 1), (4, 1, 1, 1), True),
+    ((2, 3, 4, 5), (240, 1, 60, 12), True),
+    ((2, 3, 4, 5), (60, 1, 3, 12), False),
+    ((0, 3, 4, 5), (60, 1, 15, 3), False),
+    ((2, 3, 4, 5), (0, 0, 0, 0), False),
+    ((2, 3, 4), (12, 1, 3), False),
+    ((2, 3, 2, 4, 5), (120, 1, 60, 15, 3), True),
+    ((2, 3, 1, 1, 1), (3, 1, 3, 3, 3), True),
+]
+
+
+@pytest.mark.parametrize("sizes, strides, last", SUGGESTED)
+def test_suggested_formats(sizes, strides, last):
+    """cat() of one tensor has the format that this one suggests: PyTorch 2.13's."""
+    x = ag.as_strided(ag.zeros(1000), sizes, strides)
+    wanted = FORMATS[len(sizes)] if last else ag.contiguous_format
+    assert ag.cat([x]).stride() == ag.empty(sizes, memory_format=wanted).stride()
+
+
+# functions that take a format
+
+
+def test_to_returns_what_suggests_the_format():
+    gaps = with_gaps(numbers(2, 4, 3, 3))
+    assert gaps.to(memory_format=ag.channels_last) is gaps
+    assert gaps.contiguous(memory_format=ag.channels_last).stride() == (36, 1, 12, 4)
+    turned = numbers(2, 4, 3, 3).transpose(2, 3)
+    assert turned.to(memory_format=ag.contiguous_format) is turned
+    x = numbers(2, 1, 3, 3)
+    assert x.contiguous(memory_format=ag.channels_last) is x
+    assert x.to(memory_format=ag.channels_last).stride() == (9, 1, 3, 1)
+
+
+def test_resize_takes_a_format():
+    x = ag.arange(24.0)
+    assert x.resize_(1, 2, 3, 4, memory_format=ag.channels_last) is x
+    assert x.stride() == (24, 1, 8, 2) and x[0, :, 0, 0].tolist() == [0.0, 1.0]
+    assert x.resize_(1, 2, 3, 4).stride() == (24, 1, 8, 2)
+    assert x.resize_(1, 2, 3, 4, memory_format=ag.contiguous_format).stride() == (24, 12, 4, 1)
+    with pytest.raises(RuntimeError, match="required rank 4 tensor to use channels_last format"):
+        x.resize_(4, 6, memory_format=ag.channels_last)
+    with pytest.raises(RuntimeError, match="nsupported memory format Preserve"):
+        x.resize_(24, memory_format=ag.preserve_format)
+    assert x.shape == (1, 2, 3, 4)
+    last = in_last(numbers(2, 3, 4, 5))
+    assert ag.empty(0).resize_as_(last).is_contiguous()
+    assert ag.empty(0).resize_as_(last, memory_format=ag.preserve_format).stride() == last.stride()
+
+
+def test_empty_knows_no_format_to_preserve():
+    with pytest.raises(RuntimeError, match="unsupported memory format Preserve"):
+        ag.empty(2, memory_format=ag.preserve_format)
+
+
+@pytest.mark.parametrize("rank", [4, 5])
+def test_pickles_keep_strides(rank):
+    for x in (in_last(numbers(2, 3, *(4,) * (rank - 2))), in_last(numbers(2, 3, *(1,) * (rank - 2)))):
+        assert pickle.loads(pickle.dumps(x)).stride() == x.stride()
+
+
+# chance
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_of_random_layouts(data):
+    """Any sizes, any order of the dimensions, with and without gaps: the values of a contiguous input."""
+    name, rank = data.draw(st.sampled_from(CASES))
+    sizes = [data.draw(st.integers(1, 3)), data.draw(st.sampled_from([2, 4, 18])),
+             *[data.draw(st.integers(5, 8)) for _ in range(rank - 2)]]  # fmt: skip
+    if "unshuffle" in name:
+        sizes[2:] = [6, 8]
+    if "as large" in name:
+        sizes[2:] = [5] * (rank - 2)
+    order = data.draw(st.permutations(range(rank)))
+    plain = numbers(*sizes)
+    x = plain.permute(order).contiguous().permute(list(np.argsort(order)))
+    x = with_gaps(plain) if data.draw(st.booleans()) else x
+    results = []
+    for t in (plain, x):
+        t = t.detach().requires_grad_()
+        y = ROWS[name][0](t)
+        g = numbers(*y.shape, seed=5)
+        results.append((y, *ag.autograd.grad(y, t, in_last(g) if data.draw(st.booleans()) else g)))
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_allclose(one.detach().numpy(), other.detach().numpy(), rtol=1e-11, atol=1e-11)
