@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from common import IS_TORCH, said
+from common import IS_TORCH
 
 import autograd_cy as ag
 from autograd_cy._core.graph.tensor import array_of

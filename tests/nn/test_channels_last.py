@@ -94,7 +94,6 @@ ROWS = {
     "group_norm": (lambda x: grouped(x, 2), BOTH, INPUT, INPUT),
     "instance_norm": (F.instance_norm, BOTH, NONE, NONE),
     "relu": (F.relu, BOTH, INPUT, None),
-    "dropout": (lambda x: F.dropout(x, 0.0, True), BOTH, INPUT, None),
     "softmax": (lambda x: F.softmax(x, 1), BOTH, NONE, NONE),
     "prelu": (lambda x: F.prelu(x, beside(x, x.shape[1])), BOTH, INPUT, None),
     "nearest": (lambda x: F.interpolate(x, scale_factor=2), PLANES, INPUT, COMING),

@@ -1123,10 +1123,10 @@ class Tensor(TensorBase):
     def reshape_as(self, other: Tensor) -> Tensor:
         """reshape(other.shape)."""
     @overload
-    def resize_(self, size: Sequence[_int], /) -> Tensor:
+    def resize_(self, size: Sequence[_int], /, *, memory_format: Any = None) -> Tensor:
         """give the tensor other sizes, in place; new elements are zeros."""
     @overload
-    def resize_(self, *size: _int) -> Tensor: ...
+    def resize_(self, *size: _int, memory_format: Any = None) -> Tensor: ...
     def resize_as_(self, other: _Operand, memory_format: Any = None) -> Tensor:
         """give the tensor the sizes of another one, in place: resize_()."""
     def resolve_conj(self) -> Tensor:

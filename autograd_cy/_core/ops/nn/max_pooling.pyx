@@ -40,7 +40,7 @@ cdef class WindowMaxima(Node):
         return ("self", "result1", None)
 
     cdef int is_channels_last(self) except -1:
-        """Whether the gradient has channels last. Nothing else reads the input, but a changed one is an error in PyTorch, too."""
+        """Whether the gradient has channels last. Nothing else reads the input, but a changed one is an error in PyTorch."""
         cdef cnp.ndarray x = saved_array(self, 0)
         return self.keeps_format() and cnp.PyArray_NDIM(x) == self.dims() + 2 and has_channels_last(x)
 

@@ -65,9 +65,10 @@ cdef bint keeps_format(cnp.ndarray x, tuple pads, str mode) noexcept:
     return mode != "circular" and cnp.PyArray_NDIM(x) == len(pads) // 2 + 2 and has_channels_last(x)
 
 
-cdef list channel_maps(list maps, object channels):
+cdef list channel_maps(list maps, Py_ssize_t channels):
     """Those of two dimensions and of the channels behind them, which stay as they are."""
-    return [maps[1], maps[2], short_map(channels, 0, 0, "replicate") if channels < LONG else map_of(channels, 0, 0, "replicate")]
+    index = short_map(channels, 0, 0, "replicate") if channels < LONG else map_of(channels, 0, 0, "replicate")
+    return [maps[1], maps[2], index]
 
 
 cdef object padded(cnp.ndarray x, tuple pads, str mode, bint channels_last):
@@ -88,7 +89,8 @@ cdef object folded(cnp.ndarray g, tuple pads, str mode, tuple sizes, bint channe
     maps = maps_of(sizes, pads, mode)
     if code_of(g) < COMPLEX64:
         if channels_last and len(sizes) == 4:
-            return channels_second(folded_in(channels_at_end(g), channel_maps(maps, sizes[1]), (sizes[0], *sizes[2:], sizes[1])))
+            own = (sizes[0], *sizes[2:], sizes[1])
+            return channels_second(folded_in(channels_at_end(g), channel_maps(maps, sizes[1]), own))
         return in_format(folded_in(g, maps, sizes), channels_last)
     real, imaginary = [folded_in(part, maps, sizes) for part in ((<object> g).real, (<object> g).imag)]
     return in_format(real + g.dtype.type(1j) * imaginary, channels_last)

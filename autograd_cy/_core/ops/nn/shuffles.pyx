@@ -60,7 +60,7 @@ cdef class NativeChannelShuffleBackward0(Node):
 
 
 cdef cnp.ndarray copied_as(object parts, tuple sizes, cnp.ndarray x):
-    """A copy of an array, of those sizes, that has channels last if `x` has: each dimension is a product of some of `parts`."""
+    """A copy of an array, with channels last if `x` has them, of sizes that are products of neighbouring sizes of `parts`."""
     cdef cnp.ndarray copy = new_in_format(code_of(x), sizes, has_channels_last(x))
     (<object> copy).reshape(parts.shape)[...] = parts
     return copy

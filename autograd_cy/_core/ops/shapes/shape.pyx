@@ -438,8 +438,9 @@ def refused_resize(call, self, *size, memory_format=None):
 def resize_(Tensor self, *size, memory_format=None):
     """resize_(size, *, memory_format=None) -> Tensor: give the tensor other sizes, in place; new elements are zeros.
 
-    Its dimensions then lie in memory in C order, or as the memory format says. The memory stays where it is as long as it suffices: what the tensor is a view of shows there, too. RuntimeError for a
-    tensor that requires grad, for negative sizes, and for an inference tensor outside of inference mode.
+    Its dimensions then lie in memory in C order, or as the memory format says. The memory stays where it is as long as it
+    suffices: what the tensor is a view of shows there, too. RuntimeError for a tensor that requires grad, for negative sizes,
+    and for an inference tensor outside of inference mode.
     """
     cdef tuple wanted = sizes_of(size)
     cdef cnp.ndarray flat
