@@ -14,7 +14,7 @@ from cpython.number cimport PyIndex_Check, PyNumber_Index
 from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport strided_view
-from autograd_cy._core.arrays.channels cimport has_channels_last
+from autograd_cy._core.arrays.channels cimport has_channels_last, new_in_format
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, dtype, dtype_of, promote
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.arrays.region cimport measure
@@ -136,8 +136,7 @@ cdef cnp.ndarray joined_channels(list tensors, int dim, object type, tuple sizes
     for x in tensors:
         if not has_channels_last(x.array):
             return None
-    cdef cnp.ndarray out = formats.made_in(formats.channels_last if len(sizes) == 4 else formats.channels_last_3d, np.empty,
-                                           sizes, type)
+    cdef cnp.ndarray out = new_in_format(code_of(np.empty(0, type)), sizes, True)
     return <cnp.ndarray> np.concatenate([x.array for x in tensors], dim, out=out, casting="unsafe")
 
 
