@@ -2,7 +2,8 @@
 
 from ..profiler._event_list import EventList
 from ..profiler._events import FormattedTimesMixin, FunctionEvent, FunctionEventAvg, Interval, Kernel
+from ..profiler._format import format_time as _format_time
 
 __all__ = [
-    "EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAvg", "Interval", "Kernel",
+    "EventList", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAvg", "Interval", "Kernel", "_format_time",
 ]
