@@ -53,7 +53,7 @@ def grouped(x, groups):
 
 def unpooled(x):
     values, places = named("max_pool")(x, 2, return_indices=True)
-    return named("max_unpool")(values, places, 2)
+    return named("max_unpool")(values, places, 2, output_size=x.shape[2:])
 
 
 def padded(x, *pads, **more):
