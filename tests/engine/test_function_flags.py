@@ -112,6 +112,18 @@ def test_jvp_has_none_for_outputs_that_are_not_differentiable():
             tangents(split, lambda ctx, t, wrong=wrong: tuple(wrong))
 
 
+@pytest.mark.parametrize("constant", [lambda x: x[0:1], lambda x: x])
+def test_jvp_has_none_for_views_that_are_not_differentiable(constant):
+    """A view of the tangent was asked for, and refused when it came."""
+
+    def forward(ctx, x):
+        y = constant(x)
+        ctx.mark_non_differentiable(y)
+        return x * 3, y
+
+    assert tangents(forward, lambda ctx, t: (3 * t, None))[0].tolist() == [3.0, 3.0]
+
+
 def test_jvp_has_an_entry_for_outputs_that_are_no_tensors():
     (found,) = tangents(lambda ctx, x: ("text", x * 2), lambda ctx, t: (None, 2 * t))
     assert found.tolist() == [2.0, 2.0]

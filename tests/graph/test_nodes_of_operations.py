@@ -42,6 +42,27 @@ def test_gradients_of_other_shapes_and_types(row, sample):
                     node(*[ag.ones(shape, dtype=dtype)] * n)
 
 
+@pytest.mark.filterwarnings("ignore")
+@each_sample([row for row in OPS if row.differentiable], lambda row: gradient_dtypes(row)[:1])
+def test_what_the_gradients_of_several_outputs_are_like(row, sample):
+    """Those of outputs other than the one that was asked for its node were known of Functions only."""
+    call = Call(row, sample)
+    outputs = [y for y in call.function(*call.leaves()) if not y.is_leaf]
+    for y in outputs[-1:]:  # the one that is asked
+        likes = [None if like is None else (tuple(like.shape), like.dtype) for like in y.grad_fn._input_metadata]
+        assert likes[y.output_nr] == (y.shape, y.dtype)
+        for other in outputs[:-1]:
+            if other.grad_fn is y.grad_fn:
+                assert likes[other.output_nr] == (other.shape, other.dtype)
+
+
+@pytest.mark.parametrize("parts", [lambda x: x.split(2), lambda x: x.split([1, 2]), lambda x: x.unbind(1), ag.var_mean])
+def test_what_the_gradients_of_views_and_means_are_like(parts):
+    outputs = parts(ag.ones(3, 2, requires_grad=True))
+    likes = outputs[-1].grad_fn._input_metadata
+    assert [(tuple(like.shape), like.dtype) for like in likes] == [(y.shape, y.dtype) for y in outputs]
+
+
 F = ag.nn.functional
 REFUSED = {
     "pooling": (lambda x: F.avg_pool2d(x, 2), ag.ones(()), ValueError, "expected at least 2 dimensions"),

@@ -326,7 +326,7 @@ cdef class FunctionNode(Node):
         checked = self.checked_tangents(results)
         for i in range(len(self.origins or ())):
             origin = self.origins[i]
-            if origin is not None and tangents[(<Origin> origin).input] is not None:
+            if origin is not None and tangents[(<Origin> origin).input] is not None and not self.is_constant(i):
                 k = (<Origin> origin).input
                 self.check_origin(<Origin> origin, results[i], <Tensor> tangents[k], versions[k])
         return checked

@@ -21,8 +21,9 @@ cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
-from autograd_cy._core.arrays.buffers cimport dense_copy
+from autograd_cy._core.arrays.buffers cimport dense_copy, sizes_of
 from autograd_cy._core.arrays.conversions cimport number_behind
+from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of
 from autograd_cy._core.graph.saved cimport OUTPUT_SLOT, freed_error, unpack
 from autograd_cy._core.graph.saved_tensor cimport handle_of, release_handles
 from autograd_cy._core.graph.tensor cimport (
@@ -56,6 +57,14 @@ cdef dict linear_operations = {}        # in the one tensor that they take, by t
 def declare_linear(node_class, function):
     """The operation that nodes of a class (or a subclass) record is linear in the one tensor that it takes."""
     linear_operations[node_class] = function
+
+
+cdef dict known_outputs = {}            # functions of a node and the number of an output, by the class of the nodes
+
+
+def declare_outputs(node_class, function):
+    """function(node, i) is (sizes, dtype) of an output of a node of that class, or None if it does not know them."""
+    known_outputs[node_class] = function
 
 
 added_to_parts = set()                  # classes of nodes that add their gradient to a part of what waits for it
@@ -286,7 +295,8 @@ cdef class Node:
     def _input_metadata(self):
         """For each output of the operation the shape, dtype and device that its gradient has.
 
-        NotImplementedError for one that nobody had in hand: it is noted when a tensor is asked for its `grad_fn`.
+        NotImplementedError for one that follows from nothing that the node keeps, and that nobody had in hand: it is noted
+        when a tensor is asked for its `grad_fn`.
         """
         cdef int i
         return tuple([metadata_of_output(self, i) for i in range(self.n_outputs)])
@@ -413,6 +423,22 @@ cdef object metadata_like(object shape, object dtype):
     return make_metadata(shape, dtype)
 
 
+def like_output(Node node, int i):
+    """(sizes, dtype) of an output, if they follow from what the node keeps; else None."""
+    if type(node) is AccumulateGrad:
+        return leaf_of(node).shape, leaf_of(node).dtype
+    for cls in type(node).__mro__:
+        found = known_outputs[cls](node, i) if cls in known_outputs else None
+        if found is not None:
+            return found
+    return like_array(<cnp.ndarray> node.saved2) if i == 0 and node.kinds[OUTPUT_SLOT] == OUTPUT else None
+
+
+def like_array(cnp.ndarray array):
+    """(sizes, dtype) of an array."""
+    return sizes_of(array), dtype_of(code_of(array))
+
+
 cdef object metadata_of_output(Node node, int i):
     cdef object noted
     cdef object outputs = held_at(outputs_slot(<NodeExtras> node.extras)) if has_node_extras(node) else None
@@ -420,11 +446,9 @@ cdef object metadata_of_output(Node node, int i):
         noted = outputs.get(i)
         if noted is not None:
             return metadata_like(noted[0], noted[1])
-    if type(node) is AccumulateGrad:
-        return metadata_like(leaf_of(node).shape, leaf_of(node).dtype)
-    if node.kinds[OUTPUT_SLOT] == OUTPUT:
-        saved = new_tensor(<cnp.ndarray> node.saved2)
-        return metadata_like(saved.shape, saved.dtype)
+    noted = like_output(node, i)
+    if noted is not None:
+        return metadata_like(noted[0], noted[1])
     raise NotImplementedError(f"_input_metadata of output {i} of {node.name()} is known only if the tensor that it computed "
                               "was asked for its grad_fn")
 

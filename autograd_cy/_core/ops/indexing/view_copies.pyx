@@ -14,6 +14,7 @@ from autograd_cy._core.ops.indexing.slicing cimport part, unpack_slice
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.graph.node import declare_outputs, like_output
 from autograd_cy._core.ops.indexing.parts import narrow, select
 from autograd_cy._core.ops.indexing.strided import as_strided, unfold
 from autograd_cy._core.ops.registry import op
@@ -40,6 +41,13 @@ cdef class ViewCopy(Node):
     cdef object jvp(self, tuple tangents):
         function, arguments = self.constants[-2:]
         return function(tangents[0], *arguments)
+
+
+def like_copy(ViewCopy node, int i):
+    return None if node.constants[-3] is None else like_output(node.constants[-3], i)
+
+
+declare_outputs(ViewCopy, like_copy)
 
 
 cdef tuple constants_of(Node own, object function, tuple arguments):

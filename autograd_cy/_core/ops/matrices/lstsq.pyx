@@ -16,6 +16,7 @@ from autograd_cy._core.ops.matrices.matrix cimport (
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import sample_by_sample
+from autograd_cy._core.graph.node import declare_outputs
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.matrices.functions import pinv
 from autograd_cy._core.ops.matrices.matrix import LinAlgError
@@ -28,8 +29,8 @@ cdef str NAME = "torch.linalg.lstsq"
 
 @cython.final
 cdef class LinalgLstsqBackward0(Node):
-    """Of the solution and the residuals. Its constants: whether the right sides are vectors, whether there are residuals, and
-    the sizes of both operands.
+    """Of the solution and the residuals. Its constants: whether the right sides are vectors, whether there are residuals, the
+    sizes of both operands, and the sizes and dtype of each output.
 
     Source: G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares" (1973).
     """
@@ -49,7 +50,7 @@ cdef class LinalgLstsqBackward0(Node):
         gx, gr = gradients_of(g, 2)
         if gx is None and gr is None:
             return None
-        vector, has_residuals, a_sizes, b_sizes = self.constants
+        vector, has_residuals, a_sizes, b_sizes, _ = self.constants
         a, b = unpack(self, 0), unpack(self, 1)
         b = b.unsqueeze(-1) if vector else b
         x = unpack(self, 2)
@@ -69,6 +70,13 @@ cdef class LinalgLstsqBackward0(Node):
         if gb is not None:
             g = g + rest @ adjoint(p @ gb) + (adjoint(p) @ x) @ adjoint(gx - p @ (a @ gx))
         return unbroadcast(g, a_sizes)
+
+
+def like_solution(LinalgLstsqBackward0 node, int i):
+    return node.constants[4][i]
+
+
+declare_outputs(LinalgLstsqBackward0, like_solution)
 
 
 cdef object solutions(object a, object b, object rcond, bint is_full):
@@ -185,7 +193,8 @@ def lstsq(input, b, rcond: float | None = None, *, driver: str | None = None):
 cdef int record_solution(Tensor y, Tensor missed, Tensor a, Tensor right, bint vector) except -1:
     if not needs_node(a) and not needs_node(right):
         return 0
-    node = new_node(LinalgLstsqBackward0, (vector, shape_of(missed) != (0,), shape_of(a), shape_of(right)))
+    likes = tuple([(shape_of(output), output.dtype) for output in (y, missed)])
+    node = new_node(LinalgLstsqBackward0, (vector, shape_of(missed) != (0,), shape_of(a), shape_of(right), likes))
     save_input(node, 0, a)
     save_input(node, 1, right)
     save_output(node, y)

@@ -23,6 +23,7 @@ from autograd_cy._core.ops.matrices.matrix cimport (
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_values, rank_of
+from autograd_cy._core.graph.node import declare_outputs
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.matrices.matrix import LinAlgError
 from autograd_cy._core.ops.matrices.systems import solve_triangular
@@ -260,7 +261,7 @@ def linalg_lu(input, *, pivot: bool = True):
 @cython.final
 cdef class LuUnpackBackward0(Node):
     cdef tuple constant_names(self):
-        return (None,)
+        return (None, None)
 
     @property
     def _saved_LU_data_sym_argsize_minus_1(self):
@@ -273,6 +274,15 @@ cdef class LuUnpackBackward0(Node):
     cdef object vjp(self, object g, int i):
         gl, gu = gradients_of(g, 2)
         return None if gl is None and gu is None else packed(gl, gu, self.constants[0])
+
+
+def like_factor(Node node, int i):
+    sizes, kind = node.constants
+    rank = min(sizes[-2:])
+    return sizes[:-2] + ((rank, sizes[-1]) if i else (sizes[-2], rank)), kind
+
+
+declare_outputs(LuUnpackBackward0, like_factor)
 
 
 def batched_unpack(call, LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
@@ -313,7 +323,7 @@ def lu_unpack(LU_data, LU_pivots, unpack_data: bool = True, unpack_pivots: bool 
         left, right = triangles_of(x.array)
     outputs = (dense(left), dense(right))
     if unpack_data and needs_node(x):
-        node = new_node(LuUnpackBackward0, (shape_of(x),))
+        node = new_node(LuUnpackBackward0, (shape_of(x), x.dtype))
         node.n_outputs = 2
         record_all(node, outputs, (x,))
     return return_types.lu_unpack(dense(p), *outputs)

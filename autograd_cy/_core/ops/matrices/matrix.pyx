@@ -14,6 +14,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.free_threading cimport load_long
 
+from autograd_cy._core.graph.node import declare_outputs, like_array
 from autograd_cy._core.ops.pointwise.where import where
 
 cnp.import_array()
@@ -49,6 +50,14 @@ cdef class Decomposition(Node):
             y.output_number = k
             give_tangent(self, y)
         return y
+
+
+def outputs_of_decomposition(Decomposition node, int i):
+    cdef object value = (<SavedTensor> (<tuple> node.saved2)[i]).value if node.kinds[OUTPUT_SLOT] == HANDLES else None
+    return like_array(value) if isinstance(value, np.ndarray) else None
+
+
+declare_outputs(Decomposition, outputs_of_decomposition)
 
 
 cdef tuple record_outputs(Node node, tuple outputs, Tensor x):

@@ -29,6 +29,8 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.state cimport BATCHED, FORWARD_AD, KEEP_ZEROS, NO_GRAD, SAVED_HOOKS, thread_state
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
+from autograd_cy._core.graph.node import declare_outputs
+
 cnp.import_array()
 
 cdef enum:
@@ -82,7 +84,8 @@ cdef npy_intp rows_in(cnp.ndarray starts) noexcept:
 
 @cython.final
 cdef class RecurrentLayerBackward0(Node):
-    """Of the output, h and, of LSTM, c. Slot 0 has all inputs: x, h, c and the weights and biases of input and state.
+    """Of the output, h and, of LSTM, c. Slot 0 has all inputs: x, h, c and the weights and biases of input and state. Its
+    constants are the sizes of the outputs and their dtype.
 
     What the steps leave behind is nobody else's, so it is kept as arrays; while saved-tensor hooks are on, in slot 1.
     """
@@ -195,6 +198,13 @@ cdef tuple walked(RecurrentLayerBackward0 node, CellKind kind, Tensor x, cnp.nda
         with nogil:
             walk(&way, &step, &factor, before)
     return (<object> output).reshape(*shape_of(x)[:-1], n), state, cell
+
+
+def like_layer(RecurrentLayerBackward0 node, int i):
+    return node.constants[i], node.constants[3]
+
+
+declare_outputs(RecurrentLayerBackward0, like_layer)
 
 
 # backward
@@ -320,6 +330,7 @@ cdef tuple layer_of(CellKind kind, Tensor x, cnp.ndarray starts, bint reverse, T
         if current_mode() & SAVED_HOOKS:
             node.pack_steps()
         node.joint = True
+        node.constants = tuple([None if y is None else shape_of(<Tensor> y) for y in outputs]) + (x.dtype,)
         record_all(node, outputs if kind == LSTM else outputs[:2], inputs)
     return outputs
 

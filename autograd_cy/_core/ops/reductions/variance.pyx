@@ -10,7 +10,7 @@ cimport cython
 from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of
 from autograd_cy._core.graph.duals cimport note_zero_norm
 from autograd_cy._core.graph.limits cimport limit_of_quotient
 from autograd_cy._core.graph.node cimport Node, Request
@@ -30,6 +30,7 @@ from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport FORWARD_AD
 
 from autograd_cy._core.batching.rules import Along
+from autograd_cy._core.graph.node import declare_outputs
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -118,6 +119,18 @@ cdef class VarianceReduction(FusedReduction):
 
     cdef tuple jvp_of_zeros(self, tuple tangents, tuple found):
         return FusedReduction.jvp_of_zeros(self, tangents, found) + found[1:]
+
+
+def like_variance_or_mean(VarianceReduction node, int i):
+    if node.n_outputs == 1:
+        return None                     # only sizes of a node with a mean are kept
+    dims, keepdim, sizes = node.constants[0], node.constants[1], node.constants[4]
+    dims = dims or tuple(range(len(sizes)))
+    sizes = tuple([1 if k in dims else n for k, n in enumerate(sizes) if keepdim or k not in dims])
+    return sizes, dtype_of(node.dtype_codes[1 - i])
+
+
+declare_outputs(VarianceReduction, like_variance_or_mean)
 
 
 cdef tuple outputs_of(object g):

@@ -6,7 +6,7 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, FLOAT64, code_of, dtype, dtype_of
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, FLOAT64, as_dtype, code_of, dtype, dtype_of
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
@@ -16,6 +16,7 @@ from autograd_cy._core.ops.shapes.shape cimport zeros_or
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import Along, on_values, rank_of
+from autograd_cy._core.graph.node import declare_outputs
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import cat, stack
 
@@ -141,6 +142,15 @@ cdef class UnbindBackward0(Node):
 
     cdef tuple arguments(self):
         return (self.constants[0],)
+
+
+def like_part(Node node, int i):
+    sizes, numpy_type = node.constants[1] if isinstance(node, UnbindBackward0) else node.constants[-1][i]
+    return sizes, as_dtype(numpy_type)
+
+
+declare_outputs(Split, like_part)
+declare_outputs(UnbindBackward0, like_part)
 
 
 @op(methods=("split",), linear=Split, batch=Along("dim"))
