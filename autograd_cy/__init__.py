@@ -81,8 +81,8 @@ _TYPED = [
 # Modules that `import *` does not bring along: few need them, or they only stand in for what is not here.
 _MODULES = [
     "_VF", "_dynamo", "_jit_internal", "_ops", "_vmap_internals", "accelerator", "compiler", "cpu", "distributed",
-    "functional", "futures", "fx", "hub", "jit", "library", "mps", "mtia", "multiprocessing", "onnx", "ops", "storage",
-    "types", "xpu",
+    "functional", "futures", "fx", "hub", "jit", "library", "mps", "mtia", "multiprocessing", "onnx", "ops", "sparse",
+    "storage", "types", "xpu",
 ]  # fmt: skip
 _STORAGES = [
     "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage", "ComplexFloatStorage", "DoubleStorage",
@@ -121,7 +121,8 @@ _QUESTIONS = [
 ]  # fmt: skip
 _LOWRANK = ["pca_lowrank", "svd_lowrank"]
 _LOBPCG = ["lobpcg"]
-_LAYOUT = ["layout", "strided"]
+_LAYOUT = ["layout", "sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sparse_csr", "strided"]
+_SPARSE = ["dsmm", "hsmm", "hspmm", "smm", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csr_tensor", "spmm"]
 _INDICES = ["tril_indices", "triu_indices"]
 _TYPES = [
     "can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "numel", "promote_types",
@@ -134,7 +135,7 @@ _SETTINGS = [
 ]  # fmt: skip
 _INTEROP = ["get_num_interop_threads", "set_num_interop_threads"]
 __all__ += _SETTINGS + _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _EMBEDDING + _SEGMENTS + _INDICES
-__all__ += _STORAGES + _LOSSES + _LAYERS + _INTEROP + _ERRORS + _LOBPCG + _AUTOCAST + _JIT + ["GradScaler"]
+__all__ += _STORAGES + _LOSSES + _LAYERS + _INTEROP + _ERRORS + _LOBPCG + _AUTOCAST + _JIT + ["GradScaler"] + _SPARSE
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
@@ -159,6 +160,7 @@ __getattr__, __dir__ = _names_later(
         "_indices": _INDICES,
         "_layers": _LAYERS,
         "_layout": _LAYOUT,
+        "sparse._names": _SPARSE,
         "_lobpcg": _LOBPCG,
         "_lowrank": _LOWRANK,
         "_core.ops.nn.embedding": _EMBEDDING,

@@ -47,6 +47,7 @@ from . import mtia as mtia
 from . import multiprocessing as multiprocessing
 from . import onnx as onnx
 from . import ops as ops
+from . import sparse as sparse
 from . import storage as storage
 from . import types as types
 from . import version as version
@@ -143,7 +144,7 @@ from ._layers import (
     rrelu,
     rrelu_,
 )
-from ._layout import layout, strided
+from ._layout import layout, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
 from ._likes import empty_like, full_like, ones_like, zeros_like
 from ._lobpcg import lobpcg
 from ._lowrank import pca_lowrank, svd_lowrank
@@ -241,6 +242,7 @@ from .random import (
     set_rng_state,
 )
 from .serialization import load, save
+from .sparse._names import dsmm, hsmm, hspmm, smm, sparse_compressed_tensor, sparse_coo_tensor, sparse_csr_tensor, spmm
 from .storage import (
     BoolStorage,
     ByteStorage,
@@ -286,7 +288,7 @@ __all__ = [
     "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "default_generator", "deg2rad", "deg2rad_", "det",
     "detach_", "detach_copy", "device", "diag", "diag_embed", "diagflat", "diagonal", "diagonal_copy",
     "diagonal_scatter", "diff", "digamma", "digamma_", "dist", "distributions", "div", "divide", "dot", "double",
-    "dropout", "dropout_", "dsplit", "dstack", "dtype", "e", "einsum", "embedding", "embedding_bag",
+    "dropout", "dropout_", "dsmm", "dsplit", "dstack", "dtype", "e", "einsum", "embedding", "embedding_bag",
     "embedding_renorm_", "empty", "empty_like", "empty_permuted", "empty_strided", "enable_grad", "eq", "equal",
     "erf", "erf_", "erfc", "erfc_", "erfinv", "erfinv_", "exp", "exp2", "exp2_", "exp_", "expand", "expand_copy",
     "expm1", "expm1_", "eye", "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout",
@@ -299,9 +301,9 @@ __all__ = [
     "get_device", "get_device_module", "get_float32_matmul_precision", "get_num_interop_threads", "get_num_threads",
     "get_rng_state", "gradient", "greater", "greater_equal", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d",
     "group_norm", "gru", "gru_cell", "gt", "half", "hamming_window", "hann_window", "hardshrink", "has_lapack",
-    "has_openmp", "has_spectral", "heaviside", "hinge_embedding_loss", "histc", "histogram", "histogramdd",
-    "hsplit", "hstack", "hypot", "i0", "i0_", "igamma", "igammac", "iinfo", "imag", "index_add", "index_copy",
-    "index_fill", "index_put", "index_put_", "index_reduce", "index_select", "inf", "inference_mode",
+    "has_openmp", "has_spectral", "heaviside", "hinge_embedding_loss", "histc", "histogram", "histogramdd", "hsmm",
+    "hsplit", "hspmm", "hstack", "hypot", "i0", "i0_", "igamma", "igammac", "iinfo", "imag", "index_add",
+    "index_copy", "index_fill", "index_put", "index_put_", "index_reduce", "index_select", "inf", "inference_mode",
     "init_num_threads", "initial_seed", "inner", "install_as_torch", "instance_norm", "int", "int1", "int2", "int3",
     "int4", "int5", "int6", "int7", "int8", "int16", "int32", "int64", "inverse", "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
@@ -336,18 +338,19 @@ __all__ = [
     "set_float32_matmul_precision", "set_flush_denormal", "set_grad_enabled", "set_num_interop_threads",
     "set_num_threads", "set_printoptions", "set_rng_state", "set_warn_always", "sgn", "sgn_", "short", "sigmoid",
     "sigmoid_", "sign", "sign_", "signal", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice_copy",
-    "slice_scatter", "slogdet", "softmax", "sort", "special", "split", "split_copy", "split_with_sizes",
-    "split_with_sizes_copy", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack", "std",
-    "std_mean", "stft", "strided", "sub", "subtract", "sum", "svd", "svd_lowrank", "swapaxes", "swapdims", "t",
-    "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor", "tensor_split", "tensordot",
-    "testing", "threshold", "threshold_", "tile", "topk", "trace", "transpose", "transpose_copy", "trapezoid",
-    "trapz", "triangular_solve", "tril", "tril_indices", "triplet_margin_loss", "triu", "triu_indices",
-    "true_divide", "trunc", "trunc_", "typename", "uint1", "uint2", "uint3", "uint4", "uint5", "uint6", "uint7",
-    "uint8", "uint16", "uint32", "uint64", "unbind", "unbind_copy", "unflatten", "unfold", "unfold_copy", "unique",
-    "unique_consecutive", "unravel_index", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze",
-    "unsqueeze_copy", "use_deterministic_algorithms", "utils", "var", "var_mean", "vdot", "view", "view_as_complex",
-    "view_as_real", "view_copy", "vmap", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros",
-    "zeros_like",
+    "slice_scatter", "slogdet", "smm", "softmax", "sort", "sparse_bsc", "sparse_bsr", "sparse_compressed_tensor",
+    "sparse_coo", "sparse_coo_tensor", "sparse_csc", "sparse_csr", "sparse_csr_tensor", "special", "split",
+    "split_copy", "split_with_sizes", "split_with_sizes_copy", "spmm", "sqrt", "sqrt_", "square", "square_",
+    "squeeze", "squeeze_copy", "stack", "std", "std_mean", "stft", "strided", "sub", "subtract", "sum", "svd",
+    "svd_lowrank", "swapaxes", "swapdims", "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_",
+    "tensor", "tensor_split", "tensordot", "testing", "threshold", "threshold_", "tile", "topk", "trace",
+    "transpose", "transpose_copy", "trapezoid", "trapz", "triangular_solve", "tril", "tril_indices",
+    "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "typename", "uint1", "uint2",
+    "uint3", "uint4", "uint5", "uint6", "uint7", "uint8", "uint16", "uint32", "uint64", "unbind", "unbind_copy",
+    "unflatten", "unfold", "unfold_copy", "unique", "unique_consecutive", "unravel_index", "unsafe_chunk",
+    "unsafe_split", "unsafe_split_with_sizes", "unsqueeze", "unsqueeze_copy", "use_deterministic_algorithms",
+    "utils", "var", "var_mean", "vdot", "view", "view_as_complex", "view_as_real", "view_copy", "vmap", "vsplit",
+    "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]
 __version__: str
 newaxis: None

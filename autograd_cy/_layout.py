@@ -1,23 +1,30 @@
-"""The one layout of tensors (facade). Imported when asked for."""
+"""The layouts of tensors (facade). Imported when asked for."""
 
-__all__ = ["layout", "strided"]
+__all__ = ["layout", "sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sparse_csr", "strided"]
 
 
 class layout:
-    """The type of ``strided``, which is the `layout` of all tensors: there are no sparse ones.
+    """The type of ``strided`` and the sparse layouts, of which one is the `layout` of each tensor.
+
+    There are sparse tensors of the layouts ``sparse_coo`` and ``sparse_csr``; the others are names alone.
 
     >>> import autograd_cy as ag
-    >>> ag.ones(2).layout is ag.strided, isinstance(ag.strided, ag.layout)
+    >>> ag.ones(2).layout is ag.strided, isinstance(ag.sparse_coo, ag.layout)
     (True, True)
     """
 
-    __slots__ = ()
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
 
     def __repr__(self) -> str:
-        return "torch.strided"
+        return f"torch.{self._name}"
 
     def __reduce__(self) -> str:
-        return "strided"
+        return self._name
 
 
-strided = layout()
+strided = layout("strided")
+sparse_bsc, sparse_bsr, sparse_csc = layout("sparse_bsc"), layout("sparse_bsr"), layout("sparse_csc")
+sparse_coo, sparse_csr = layout("sparse_coo"), layout("sparse_csr")

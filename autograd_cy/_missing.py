@@ -6,6 +6,7 @@ access to an attribute.
 """
 
 import functools
+import importlib
 import os.path
 import sys
 from collections.abc import Callable, Iterable
@@ -23,7 +24,7 @@ class MissingAttribute(AttributeError):
     ... except AttributeError as error:
     ...     print(error)
     module 'autograd_cy' has no attribute 'tenser'
-    >>> hasattr(ag, "sparse"), hasattr(ag.ones(2), "smm")
+    >>> hasattr(ag, "package"), hasattr(ag.ones(2), "to_mkldnn")
     (False, False)
     """
 
@@ -97,8 +98,29 @@ def dir_of_tensor(tensor: Tensor) -> Iterable[str]:
     return [name for name in object.__dir__(tensor) if name in own or not _is_missing(cls, name)]
 
 
+class LaterMethod:
+    """Under a method of sparse tensors: their module, which attaches it, is imported when somebody asks for it."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str):
+        self.name = name
+
+    def __get__(self, tensor: Tensor | None, owner: type) -> Any:
+        importlib.import_module(f"{__package__}.sparse._names")
+        return getattr(owner if tensor is None else tensor, self.name)
+
+
+_SPARSE = (
+    "_coalesced_ _indices _nnz _values coalesce col_indices crow_indices dense_dim indices is_coalesced resize_as_sparse_ "
+    "smm sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm to_sparse to_sparse_coo to_sparse_csr values"
+).split()
+
+
 def mark_missing_methods() -> None:
     """Put a descriptor under each public name that torch.Tensor has and Tensor has not."""
+    for name in _SPARSE:
+        extend(name, LaterMethod(name))
     ours = vars(Tensor)
     section = _text_of_names().partition("[torch.Tensor]")[2].partition("[")[0]  # without the others, at each import
     for name in section.split():

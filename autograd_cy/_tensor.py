@@ -1,5 +1,6 @@
 """The methods of Tensor that are no operations (facade). `method` attaches each to the compiled type."""
 
+import importlib
 import math
 import warnings
 from functools import partial
@@ -21,6 +22,7 @@ from ._core.arrays.orders import axes_in_memory
 from ._core.batching.batched import is_batched
 from ._core.batching.rules import batched_new, batched_new_full, on_first_value, on_values
 from ._core.graph import hooks, node
+from ._core.graph.layouts import declare_rows
 from ._core.graph.record import get_tangent
 from ._core.graph.tensor import Tensor, array_of, data_of, extend, from_array, metadata_of, numpy
 from ._core.ops.basics import OPS
@@ -428,9 +430,17 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
 
 
 @method
-def to_dense(self, dtype=None):
-    """to_dense(dtype=None) -> Tensor: itself, or converted: there are no sparse tensors."""
+def to_dense(self, dtype=None, *, masked_grad=None):
+    """to_dense(dtype=None) -> Tensor: a sparse tensor with all its elements; a dense one itself, or converted."""
     return self if dtype is None else self.to(dtype)
+
+
+def _rows_of_table(numbers, rows, n):
+    """The sparse gradient of a table, whose module is imported when it is asked for."""
+    return importlib.import_module(f"{__package__}.sparse._gradients").table_gradient(numbers, rows, n)
+
+
+declare_rows(_rows_of_table)
 
 
 @attribute
@@ -453,7 +463,7 @@ def nbytes(self):
 
 @attribute
 def layout(self):
-    """How the elements are stored: strided, as all are."""
+    """How the elements are stored: strided, but for sparse tensors."""
     from ._layout import strided  # few need it
 
     return strided

@@ -121,17 +121,26 @@ def tensor_str(array: np.ndarray, *, suffixes: list[str], prefix: str = "tensor(
     >>> tensor_str(np.eye(2), suffixes=["requires_grad=True"])
     'tensor([[1., 0.],\\n        [0., 1.]], requires_grad=True)'
     """
-    text = prefix + _array_str(array, len(prefix))
+    return with_suffixes(prefix + _array_str(array, len(prefix)), suffixes, len(prefix)) + ")"
+
+
+def with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
+    """``with_suffixes(text, suffixes, indent)`` is the text with the suffixes behind it, wrapped into lines.
+
+    >>> from autograd_cy._tensor_str import with_suffixes
+    >>> with_suffixes("tensor(1.", ["requires_grad=True"], 7)
+    'tensor(1., requires_grad=True'
+    """
     # PyTorch wraps two columns early: it counts the line's break and its end.
     column = len(text) - text.rfind("\n") + 1
     for suffix in suffixes:
         if column + len(suffix) + 2 > _options.linewidth:
-            text += ",\n" + " " * len(prefix) + suffix
-            column = len(prefix) + len(suffix)
+            text += ",\n" + " " * indent + suffix
+            column = indent + len(suffix)
         else:
             text += ", " + suffix
             column += len(suffix) + 2
-    return text + ")"
+    return text
 
 
 def _node_name(t: Tensor) -> str:
@@ -147,7 +156,7 @@ def _suffixes(t: Tensor) -> list[str]:
     suffixes = []
     if not _options.edgeitems if array.size else array.ndim != 1:
         suffixes.append(f"size={array.shape}")
-    if not _is_obvious(t.dtype, empty=not array.size):
+    if not is_obvious(t.dtype, empty=not array.size):
         suffixes.append(f"dtype={t.dtype}")
     node = _node_name(t)
     if node:
@@ -160,8 +169,8 @@ def _suffixes(t: Tensor) -> list[str]:
     return suffixes
 
 
-def _is_obvious(dtype: dtypes.dtype, empty: bool) -> bool:
-    """Whether the numbers alone tell the dtype; an empty tensor has none that could tell int64 or bool."""
+def is_obvious(dtype: dtypes.dtype, empty: bool) -> bool:
+    """``is_obvious(dtype, empty)``: whether the numbers alone tell the dtype; an empty tensor has none that could tell int64 or bool."""
     default = dtypes.get_default()
     if empty:
         return dtype is default

@@ -15,7 +15,8 @@ from .._core.engine.engine import run_task as _run_task
 from .._core.graph.edges import GradientEdge
 from .._core.graph.tensor import Tensor
 from .._core.ops.overrides import arm as _arm
-from .._core.ops.overrides import handle_torch_function, has_torch_function
+from .._core.ops.overrides import handle_torch_function
+from .._core.ops.overrides import overrides_gradients as _overrides_gradients
 from .._core.runtime.entry import show_one_frame as _show_one_frame
 from .._core.runtime.once import warn_once as _warn_once
 from .._likes import zeros_like
@@ -125,7 +126,7 @@ def backward(
     tensor([3., 5.])
     """
     try:
-        if type(tensors) is not Tensor and has_torch_function((tensors,)):
+        if type(tensors) is not Tensor and _overrides_gradients((tensors,)):
             options = {"retain_graph": retain_graph, "create_graph": create_graph, "inputs": inputs}
             return _handed_over(tensors, grad_tensors, options, atomic)
         if grad_variables is not None:
@@ -184,7 +185,7 @@ def _gradients(
     allow_unused: bool | None, is_grads_batched: bool, materialize_grads: bool,
 ) -> Any:  # fmt: skip
     """grad() with all arguments in their place."""
-    if (type(outputs) is not Tensor or type(inputs) is not Tensor) and has_torch_function((outputs, inputs)):
+    if (type(outputs) is not Tensor or type(inputs) is not Tensor) and _overrides_gradients((outputs, inputs)):
         options = {"grad_outputs": grad_outputs, "retain_graph": retain_graph, "create_graph": create_graph}
         options |= {"only_inputs": only_inputs, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched}
         options["materialize_grads"] = materialize_grads

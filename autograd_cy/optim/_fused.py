@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from .._core.graph.tensor import Tensor
-from .._core.optim.updates import update
+from .._core.optim.updates import SparseGradient, update
 from .._creation import get_default_dtype
 from .._data import tensor
 from .._likes import zeros_like
@@ -47,17 +47,23 @@ class FusedOptimizer(Optimizer):
 
     def _update(self, group: dict[str, Any]) -> None:
         if group.get("capturable"):
-            raise AssertionError(
-                f"If capturable=True, params and state_steps must be on supported devices: {_CAPTURABLE}."
-            )
+            raise AssertionError(f"If capturable=True, params and state_steps must be on supported devices: {_CAPTURABLE}.")
         common = (
             self._rule, f"{type(self).__name__}.step", group["params"], self.state, self._scalars, self._kept(group),
             lambda param: self._new_state(param, group),
         )  # fmt: skip
         if group.get("differentiable"):
             recorded_step(*common, group)
-        else:
+            return
+        try:
             update(*common, self._options(group))
+        except SparseGradient:
+            self._sparse_update(group, lambda params: update(*common[:2], params, *common[3:], self._options(group)))
+
+    def _sparse_update(self, group: dict[str, Any], update_dense: Callable[[list[Tensor]], None]) -> None:
+        """The step of a group in which a gradient is sparse; `update_dense` takes that of some parameters. No number has changed
+        before."""
+        raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
     def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:
         """The names of the tensors that the loop keeps of a parameter, in its order."""

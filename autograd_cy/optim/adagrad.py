@@ -1,6 +1,6 @@
 """Adagrad (facade)."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from .._core.graph.tensor import Tensor
@@ -54,6 +54,11 @@ class Adagrad(_FusedOptimizer):
         for group in self.param_groups:
             for param in group["params"]:
                 self.state[param].update(self._new_state(param, group))
+
+    def _sparse_update(self, group: dict[str, Any], update_dense: Callable[[list[Tensor]], None]) -> None:
+        from ..sparse._steps import adagrad  # for those who have sparse gradients
+
+        adagrad(group, self.state, update_dense)
 
     def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:
         return ("sum",)

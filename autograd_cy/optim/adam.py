@@ -55,6 +55,9 @@ class Adam(_FusedOptimizer):
         super().__init__(params, defaults)
         _check_fused(fused, foreach, differentiable)
 
+    def _sparse_update(self, group: dict[str, Any], update_dense: Any) -> None:
+        raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
+
     def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:
         return ("exp_avg", "exp_avg_sq", "max_exp_avg_sq" if group["amsgrad"] else None)
 

@@ -158,7 +158,7 @@ class LBFGS(Optimizer):
         """All gradients in one vector, complex ones as pairs of real numbers; zeros for those that there are not."""
         params = self.param_groups[0]["params"]
         grads = [param.detach().new_zeros(param.shape) if param.grad is None else param.grad for param in params]
-        return cat([(view_as_real(grad) if grad.is_complex() else grad).reshape(-1) for grad in grads])
+        return cat([(view_as_real(grad) if grad.is_complex() else grad.to_dense()).reshape(-1) for grad in grads])
 
     def _add(self, direction: Tensor, t: float) -> None:
         """Step along the direction, which is all parameters in one vector."""

@@ -1,6 +1,6 @@
 """SGD (facade)."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 from .._core.graph.tensor import Tensor
@@ -51,6 +51,11 @@ class SGD(_FusedOptimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
         _check_fused(fused, foreach, differentiable)
+
+    def _sparse_update(self, group: dict[str, Any], update_dense: Callable[[list[Tensor]], None]) -> None:
+        from ..sparse._steps import sgd  # for those who have sparse gradients
+
+        sgd(group, self.state, update_dense)
 
     def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:
         return ("momentum_buffer",) if group["momentum"] != 0 else ()

@@ -21,7 +21,7 @@ def tensor():
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(ag, "sparse"), (ag.autograd, "profiler_legacy"), (ag.nn, "quantized"), (ag.nn.functional, "grouped_mm")],
+    [(ag, "package"), (ag.autograd, "profiler_legacy"), (ag.nn, "quantized"), (ag.nn.functional, "grouped_mm")],
 )
 def test_a_module_says_what_pytorch_has(module, name):
     with pytest.raises(AttributeError, match=rf"^module '{module.__name__}' {SAYS_SO}"):
@@ -38,9 +38,9 @@ def test_a_module_says_nothing_about_other_names(module, name):
 
 def test_a_tensor_says_what_pytorch_has(tensor):
     with pytest.raises(AttributeError, match=f"^'Tensor' object {SAYS_SO}"):
-        tensor.to_sparse()
+        tensor.to_sparse_bsr()
     with pytest.raises(AttributeError, match=f"^type object 'Tensor' {SAYS_SO}"):
-        ag.Tensor.to_sparse  # noqa: B018
+        ag.Tensor.to_sparse_bsr  # noqa: B018
 
 
 def test_a_tensor_says_nothing_about_other_names(tensor):
@@ -120,27 +120,27 @@ def test_other_arguments_are_unknown(call):
 
 
 def test_missing_methods_do_not_show(tensor):
-    assert not hasattr(tensor, "to_sparse")
-    assert not hasattr(ag.Tensor, "to_sparse")
-    assert "to_sparse" not in dir(tensor)
+    assert not hasattr(tensor, "to_sparse_bsr")
+    assert not hasattr(ag.Tensor, "to_sparse_bsr")
+    assert "to_sparse_bsr" not in dir(tensor)
     assert set(dir(tensor)) & set(_missing.torch_names()["torch.Tensor"]) > {"exp", "grad", "shape"}
 
 
 def test_a_tensor_may_have_an_attribute_of_that_name(tensor):
-    tensor.to_sparse = 3
-    assert tensor.to_sparse == 3
-    assert "to_sparse" in dir(tensor)
-    del tensor.to_sparse
-    assert not hasattr(tensor, "to_sparse")
+    tensor.to_sparse_bsr = 3
+    assert tensor.to_sparse_bsr == 3
+    assert "to_sparse_bsr" in dir(tensor)
+    del tensor.to_sparse_bsr
+    assert not hasattr(tensor, "to_sparse_bsr")
 
 
 def test_a_subclass_may_define_what_is_missing():
     class Decomposed(ag.Tensor):
-        def to_sparse(self):
+        def to_sparse_bsr(self):
             return "own"
 
-    assert Decomposed(ag.ones(2)).to_sparse() == "own"
-    assert "to_sparse" in dir(Decomposed(ag.ones(2)))
+    assert Decomposed(ag.ones(2)).to_sparse_bsr() == "own"
+    assert "to_sparse_bsr" in dir(Decomposed(ag.ones(2)))
     with pytest.raises(AttributeError, match=f"^'Decomposed' object {SAYS_SO}"):
         Decomposed(ag.ones(2)).to_mkldnn()
 
@@ -158,7 +158,7 @@ def test_nothing_that_exists_is_called_missing():
 
 
 def test_difflib_is_not_imported_before_a_message_is_read():
-    script = "import sys, autograd_cy as ag; hasattr(ag, 'compile'); hasattr(ag.ones(1), 'to_sparse')"
+    script = "import sys, autograd_cy as ag; hasattr(ag, 'compile'); hasattr(ag.ones(1), 'to_sparse_bsr')"
     script += "; print('difflib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True).stdout == "False\n"
 

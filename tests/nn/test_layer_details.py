@@ -42,8 +42,6 @@ def close(a, b, tolerance=1e-6):
     (lambda: nn.TripletMarginWithDistanceLoss(margin=-1), ValueError, "expected margin to be greater than 0, got -1"),
     (lambda: nn.Embedding(3, 2, padding_idx=3), AssertionError, "adding_idx must be within num_embeddings"),
     (lambda: nn.Embedding(3, 2, _weight=ag.ones(2, 2)), AssertionError, "Shape of weight does not match"),
-    (lambda: nn.Embedding(3, 2, sparse=True), NotImplementedError, "Embedding: sparse=True is not there"),
-    (lambda: nn.EmbeddingBag(3, 2, sparse=True), NotImplementedError, "EmbeddingBag: sparse=True is not there"),
     (lambda: nn.Embedding.from_pretrained(ag.ones(3)), AssertionError, "expected to be 2-dimensional"),
     (lambda: nn.SyncBatchNorm(3), NotImplementedError, "no torch.distributed"),
     (lambda: nn.SyncBatchNorm.convert_sync_batchnorm(nn.BatchNorm1d(3)), NotImplementedError, "no torch.distributed"),

@@ -21,7 +21,6 @@ REFUSED = {
     "negative": (([-1],), {}, IndexError, "index out of range in self"),
     "floats": (([1.0],), {}, RuntimeError, "scalar types: Long, Int; but got torch.FloatTensor"),
     "padding": (([1],), {"padding_idx": 4}, AssertionError, "Padding_idx must be within num_embeddings"),
-    "sparse": (([1],), {"sparse": True}, NotImplementedError, "no sparse tensors"),
 }
 
 

@@ -145,7 +145,7 @@ REFUSED = {
     "both": ([[1]], [0], {}, ValueError, "offsets has to be None"),
     "mode": ([1], [0], {"mode": "min"}, ValueError, "mode has to be one of"),
     "padding": ([1], [0], {"padding_idx": 5}, RuntimeError, "-5 through 4, but got 5"),
-    "sparse": ([1], [0], {"sparse": True}, NotImplementedError, "no sparse tensors"),
+    "sparse": ([1], [0], {"sparse": True, "mode": "max"}, ValueError, "max mode does not support sparse weights"),
 }
 
 

@@ -319,8 +319,6 @@ def test_modes_that_there_are_none_of_are_refused():
     w = ag.ones(2, requires_grad=True)
     with pytest.raises(AssertionError, match="If capturable=True"):
         ag.optim.Adam([w], capturable=True).step()
-    with pytest.raises(NotImplementedError, match="sparse gradients"):
-        ag.optim.SparseAdam([w])
 
 
 def test_options_may_be_tensors():

@@ -141,6 +141,13 @@ FACADE = [
     autograd._gradcheck_jacobian autograd._gradcheck_compare autograd._gradcheck_report autograd._gradcheck_seeds
     autograd._gradcheck_legacy
     autograd.gradcheck
+    sparse._invariants sparse._pattern
+    sparse._tensor
+    sparse._attributes sparse._construction sparse._diagonals sparse._elementwise sparse._gradcheck sparse._gradients
+    sparse._products sparse._reductions sparse._shapes sparse._steps sparse._text
+    sparse._scipy sparse._typed
+    sparse._names
+    sparse
     autograd.profiler autograd.profiler_util
     autograd
     _C._autograd _C._functions

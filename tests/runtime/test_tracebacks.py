@@ -82,7 +82,7 @@ BAD_CALLS = [
     lambda: graph.get_gradient_edge(1), lambda: graph.increment_version(1), lambda: graph.register_op_hook(1),
     lambda: graph.register_multi_grad_hook([A], print, mode="a"), lambda: graph.saved_tensors_hooks(1, 2).__enter__(),
     lambda: torch.utils.checkpoint.checkpoint(1, A), lambda: torch.utils.checkpoint.checkpoint_sequential(1, 2, 3),
-    lambda: torch.autograd.Function.apply(A), lambda: torch.jit.load("a"), lambda: A.to_sparse, lambda: F.grouped_mm,
+    lambda: torch.autograd.Function.apply(A), lambda: torch.jit.load("a"), lambda: A.to_sparse_bsr, lambda: F.grouped_mm,
     lambda: torch.autograd.a,
     lambda: torch.nn.quantized, lambda: torch.ones(2, layout=1), lambda: torch.ones(2, foo=1),
     lambda: torch.mm(A, A, out_dtype=1), lambda: torch.sum(A, foo=1), lambda: torch.set_num_threads(0),

@@ -47,6 +47,10 @@ PARAMETERS = {
     "target_lengths": "Tensor | Sequence[int]", "targets": "Tensor", "training": "bool", "use_input_stats": "bool",
     "v_proj_weight": "Tensor", "gaussian_nll_loss.var": "Tensor | float", "grid": "Tensor", "offsets": "Tensor",
     "embedding_bag.indices": "Tensor",
+    # of sparse tensors
+    "sparse_resize_.size": "Sequence[int]", "sparse_resize_and_clear_.size": "Sequence[int]",
+    "sparse_dim": "int", "dense_dim": "int", "blocksize": "Any", "declare_rows.function": "Callable[..., Tensor]",
+    "layout": "Any", "flag": "bool", "masked_grad": "bool", "mat": "Tensor",
     "padding_mode": "str", "per_sample_weights": "Tensor", "theta": "Tensor",
     "new_empty_strided.size": "Sequence[int]", "stride": "Sequence[int]",
     "result_type.a_rank": "int", "result_type.b_rank": "int",

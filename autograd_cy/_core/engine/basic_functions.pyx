@@ -3,6 +3,7 @@
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport code_of, is_differentiable
+from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport Node, connect
 from autograd_cy._core.graph.record cimport new_node
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, wants_grad
@@ -90,7 +91,7 @@ cdef object entered(Node node, tuple tensors, int n):
     for i in range(n):
         if tensors[i] is not None and not isinstance(tensors[i], Tensor):
             raise TypeError(f"argument {i} is not a Variable but {type(tensors[i]).__name__}")
-    outputs = [None if x is None else new_tensor((<Tensor> x).array) for x in tensors]
+    outputs = [None if x is None else x.detach() if is_sparse(x) else new_tensor((<Tensor> x).array) for x in tensors]
     if any([x is not None and wants_grad(<Tensor> x) for x in tensors]):
         for x in tensors:
             if x is None:

@@ -25,6 +25,7 @@ from autograd_cy._core.graph.anomaly cimport check_roots_for_nan, report
 from autograd_cy._core.graph.duals cimport any_zero_norm
 from autograd_cy._core.graph.hooks cimport (
     keep_retained, retain_grad, run_post_hooks, run_pre_hooks, run_tensor_hooks)
+from autograd_cy._core.graph.layouts cimport is_sparse, sparse_type
 from autograd_cy._core.graph.nans cimport first_nan, gradient_error
 from autograd_cy._core.graph.node cimport (
     BOXED, HANDLE, AccumulateGrad, Node, NodeExtras, NodeHooks, Request, Scratch, check_output_sizes, existing_hooks,
@@ -259,7 +260,7 @@ cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, 
     cdef Scratch *scratch
     if task.recorded:
         return vjp_of_tensors(node, g, i)
-    if task.mixed and holds_tensor(g):
+    if (task.mixed or sparse_type != NULL) and holds_tensor(g):
         return gradient_of_mixed(task, node, g, i)
     request = Request(last and is_ours(<PyObject *> g), not task.keep_graph, NULL, False, False)
     if task.level is not None:
@@ -274,7 +275,7 @@ cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, 
 
 
 cdef bint holds_tensor(object g) except -1:
-    """Whether a gradient, or one of several, is a BatchedTensor rather than an array."""
+    """Whether a gradient, or one of several, is a BatchedTensor or a sparse one rather than an array."""
     if type(g) is not list:
         return isinstance(g, Tensor)
     for part in g:
@@ -284,7 +285,7 @@ cdef bint holds_tensor(object g) except -1:
 
 
 cdef object gradient_of_mixed(GraphTask task, Node node, object g, int i):
-    """The gradient for input `i` by operations on tensors, some of them batched."""
+    """The gradient for input `i` by operations on tensors, some of them batched or sparse."""
     result = vjp_of_tensors(node, [as_seen(task, part) for part in g] if type(g) is list else as_seen(task, g), i)
     return as_array(task, result)
 
@@ -302,6 +303,8 @@ cdef object as_array(GraphTask task, object x):
     """What `as_seen` undoes."""
     if x is None:
         return None
+    if is_sparse(x):
+        return x
     if task.level is None:
         return x if (<Tensor> x).batched else (<Tensor> x).array
     return (<Tensor> at_level_or_expanded(<Tensor> x, task.level)).array
@@ -309,14 +312,25 @@ cdef object as_array(GraphTask task, object x):
 
 cdef object vjp_of_tensors(Node node, object g, int i):
     """node.vjp(g, i), sample by sample if it is batched and the node can't take it so."""
+    if sparse_type != NULL:
+        g = strided(g)
     try:
         return node.vjp(g, i)
     except SampleTakenForAll:
         return vjp_by_samples(node, g, i, False)
 
 
+cdef object strided(object g):
+    """A gradient, or several, without sparse ones, which a node's rule can't take: case 3 of NOTE [Sparse tensors]."""
+    if type(g) is list:
+        return [strided(part) for part in g]
+    return g.to_dense() if is_sparse(g) else g
+
+
 cdef object vjp_of_zeros(Node node, object g, int i):
     """`vjp_of_tensors`, where zeros stay."""
+    if sparse_type != NULL:
+        g = strided(g)
     try:
         return node.vjp_of_zeros(g, i)
     except SampleTakenForAll:
@@ -355,9 +369,9 @@ cdef object judged(GraphTask task, Node node, object g, int i, object result):
 
 
 cdef bint may_have_nan(object g) except -1:
-    """Whether an array or Tensor has a NaN; of a Tensor that stands for several samples that is not asked."""
+    """Whether an array or Tensor has a NaN; of a Tensor that is batched or sparse that is not asked."""
     if isinstance(g, Tensor):
-        return (<Tensor> g).batched or first_nan((<Tensor> g).array) >= 0
+        return (<Tensor> g).batched or (not is_sparse(g) and first_nan((<Tensor> g).array) >= 0)
     return first_nan(<cnp.ndarray> g) >= 0
 
 
@@ -459,7 +473,7 @@ cdef object watched_gradient(GraphTask task, Node node, object g, int i):
 cdef object gradient_apart(GraphTask task, Node node, object g, int i):
     """The gradient for input `i` as an array; what others see is not written over, and nothing is given up."""
     cdef Request request = Request(False, False, NULL, False, False)
-    if task.mixed and holds_tensor(g):
+    if (task.mixed or sparse_type != NULL) and holds_tensor(g):
         return gradient_of_mixed(task, node, g, i)
     if task.level is not None:
         return gradient_of_samples(task, node, g, i, &request)
@@ -482,7 +496,7 @@ cdef int check_gradients(Node node, tuple results, tuple gradients) except -1:
 
 
 cdef int check_gradient(Node node, Tensor result, int i, tuple gradients) except -1:
-    if first_nan(result.array) >= 0:
+    if not is_sparse(result) and first_nan(result.array) >= 0:
         raise gradient_error(node, result, i, is_made_of_zeros(node, result, gradients, i))
     return 0
 

@@ -11,6 +11,7 @@ from autograd_cy._core.engine.intermediates cimport (
 from autograd_cy._core.graph.anomaly cimport note_trace
 from autograd_cy._core.graph.creation_hooks cimport announce
 from autograd_cy._core.graph.duals cimport DualLevels, see_again, see_up_to, visible_levels
+from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.nans cimport check_results
 from autograd_cy._core.graph.node cimport BOXED, connect
 from autograd_cy._core.graph.op_hooks cimport observe_forward
@@ -213,6 +214,8 @@ cdef Tensor output_of(FunctionNode node, Tensor y, list inputs, bint recorded, b
     cdef Tensor alias
     cdef int creation = AMONG_SEVERAL if several else IN_FUNCTION
     if is_among(y, tuple(inputs)) and wants_grad(y) and (not recorded or is_among(y, node.non_differentiable or ())):
+        if is_sparse(y):
+            return (<object> y).detach()
         alias = new_tensor(y.array)         # no view: that would require grad as its base does
         share_version(y, alias)
         return alias

@@ -26,7 +26,10 @@ that got the same array: each of them is another reference. Therefore:
      alone, and if `.grad` shares no memory with what the node reads, but element by element;
   9. under create_graph nothing is written in place: the sums are operations themselves. Where NaNs are searched, cases 3, 4, 5
      and 8 don't apply: each gradient is looked at alone, and who tells where a NaN comes from, or takes it out, reads what
-     came in and what was saved.
+     came in and what was saved;
+ 10. a sparse gradient (NOTE [Sparse tensors]) is a Tensor, and sums with it are operations. A leaf without `.grad` takes a copy
+     of it, of a leaf's `.grad` that is sparse or dense it becomes a part in place; a dense gradient and a sparse `.grad` make
+     a new one that is dense.
 """
 
 from cpython.object cimport PyObject
@@ -39,6 +42,7 @@ from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.arrays.region cimport repeats_places, spans_meet
 from autograd_cy._core.arrays.row_zeros cimport confirm_rows, expect_rows, forget_rows
+from autograd_cy._core.graph.layouts cimport is_sparse
 cimport autograd_cy._core.graph.node as node_module
 from autograd_cy._core.graph.node cimport Node, Request, Scratch
 from autograd_cy._core.graph.tensor cimport ANY_TYPE, Tensor, bump_version, new_tensor
@@ -101,13 +105,19 @@ cdef int add_second(Scratch *scratch, object g, bint recorded) except -1:
 
 
 cdef object sum_of_any(object a, object b, bint recorded):
-    """The sum of two gradients. They are Tensors if recorded, or if one is a BatchedTensor (case 8 of NOTE [Batching])."""
+    """The sum of two gradients. They are Tensors if recorded, or if one is batched (case 8 of NOTE [Batching]) or sparse."""
     if recorded:
         return a + b
     if isinstance(a, Tensor) or isinstance(b, Tensor):
-        return ((a if isinstance(a, Tensor) else new_tensor(<cnp.ndarray> a))
-                + (b if isinstance(b, Tensor) else new_tensor(<cnp.ndarray> b)))
+        return plain(
+            (a if isinstance(a, Tensor) else new_tensor(<cnp.ndarray> a))
+            + (b if isinstance(b, Tensor) else new_tensor(<cnp.ndarray> b)))
     return sum_of(<cnp.ndarray> a, <cnp.ndarray> b)
+
+
+cdef object plain(Tensor total):
+    """The array of a sum that is dense and not batched."""
+    return total if total.batched or is_sparse(total) else total.array
 
 
 cdef int replace_buffer(Scratch *scratch, object total) except -1:
@@ -156,13 +166,16 @@ cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
 cdef inline int accumulate_held(Tensor leaf, object g, bint recorded) except -1:
     """`accumulate`, with the leaf's lock held."""
     cdef bint ours = not recorded and is_owned(<PyObject *> g)
-    cdef cnp.ndarray array = (<Tensor> g).array if recorded else <cnp.ndarray> g
+    cdef cnp.ndarray array = (<Tensor> g).array if recorded or is_sparse(g) else <cnp.ndarray> g
     cdef Tensor first
     if is_closed(leaf):
         return 0
     check_shape(leaf, array)
     if recorded:
         accumulate_recorded(leaf, <Tensor> g)
+        return 0
+    if is_sparse(g) or is_sparse(leaf.gradient):
+        accumulate_sparse(leaf, g if is_sparse(g) else new_tensor(array))
         return 0
     if leaf.gradient is not None:
         check_write(leaf.gradient.inference, "AccumulateGrad")
@@ -175,6 +188,20 @@ cdef inline int accumulate_held(Tensor leaf, object g, bint recorded) except -1:
             leaf.gradient = first
             return 0
     return add_to_grad(leaf, array, ours)
+
+
+cdef int accumulate_sparse(Tensor leaf, Tensor g) except -1:
+    """Case 10 of NOTE [Gradient ownership]: one of the gradient and the leaf's `.grad` is sparse."""
+    cdef Tensor before = leaf.gradient
+    if before is None:
+        leaf.gradient = (<object> g).clone()
+    elif is_sparse(before) and not is_sparse(g):
+        leaf.gradient = g + before
+    else:
+        check_grad_shape(leaf, g.array)
+        check_write(before.inference, "AccumulateGrad")
+        (<object> before).add_(g)
+    return 0
 
 
 cdef int check_shape(Tensor leaf, cnp.ndarray array) except -1:
@@ -193,7 +220,7 @@ cdef int check_grad_shape(Tensor leaf, cnp.ndarray array) except -1:
 
 cdef int check_accumulate(Tensor leaf, object g, bint recorded) except -1:
     """Raise what `accumulate` would raise, and change nothing."""
-    cdef cnp.ndarray array = (<Tensor> g).array if recorded else <cnp.ndarray> g
+    cdef cnp.ndarray array = (<Tensor> g).array if recorded or is_sparse(g) else <cnp.ndarray> g
     if is_closed(leaf):
         return 0
     check_shape(leaf, array)
@@ -276,7 +303,8 @@ cdef inline object vjp_into_held(Tensor leaf, Node node, int i, object g, Reques
     expect_rows()
     result = node.vjp_array(g, i, request)
     if not request.added:
-        confirm_rows(result)
+        if type(result) is cnp.ndarray:
+            confirm_rows(result)
         return result
     bump_version(total)
     return None
@@ -322,9 +350,11 @@ cdef int accumulate_recorded(Tensor leaf, Tensor g) except -1:
 
 cdef Tensor first_recorded(Tensor leaf, Tensor g):
     """A recorded copy of the gradient, in the leaf's order of elements if that has an order, else in C order."""
-    cdef cnp.ndarray memory = (
+    cdef cnp.ndarray memory = None if is_sparse(g) else (
         np.empty_like(leaf.array, order="C") if thread_state().mode & ANY_LAYOUT else empty_like(leaf.array))
     cdef Tensor copy
+    if memory is None:
+        return g.clone()
     if not cnp.PyArray_IS_C_CONTIGUOUS(memory) or cnp.PyArray_IS_C_CONTIGUOUS(leaf.array):
         copy = new_tensor(memory)
         return (<object> copy).copy_(g)

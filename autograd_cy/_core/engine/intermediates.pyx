@@ -28,6 +28,7 @@ from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of, is_differentiabl
 from autograd_cy._core.arrays.region cimport spans_meet
 from autograd_cy._core.engine.graph_task cimport GraphTask, current_task
 from autograd_cy._core.graph.duals cimport Tangent, is_visible_number
+from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport NOTHING, Node
 from autograd_cy._core.graph.record cimport has_tangent, new_node, tangents_now
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, share_version, wants_grad
@@ -243,7 +244,7 @@ cdef Tensor with_refusal(Node node, Tensor tensor, Intermediate found, bint in_j
             refusal.add_edge(node.next_node(i), node.next_number(i))
     if not refusal.n_edges:
         return tensor
-    alias = new_tensor(tensor.array)
+    alias = (<object> tensor).detach() if is_sparse(tensor) else new_tensor(tensor.array)
     share_version(tensor, alias)
     alias.grad_fn, alias.needs_grad = refusal, True
     return alias

@@ -7,6 +7,7 @@ it, and only then adds it; so what fails before, a node or a hook, leaves no lea
 from autograd_cy._core.engine.graph_task cimport SEEN, GraphTask, as_seen
 from autograd_cy._core.engine.input_buffer cimport accumulate, check_accumulate
 from autograd_cy._core.graph.hooks cimport run_post_accumulate_hooks, run_post_hooks, run_pre_hooks
+from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport (
     Node, NodeHooks, existing_hooks, held_at, leaf_of, post_accumulate_slot, post_hooks_slot, pre_hooks_slot)
 from autograd_cy._core.graph.op_hooks cimport observe_end, observe_start
@@ -20,7 +21,7 @@ cnp.import_array()
 cdef class Update:
     """What came to a leaf."""
     cdef Node node
-    cdef object g               # an array, or a Tensor if the task records; None: nothing came
+    cdef object g               # an array, or a Tensor if the task records or it is sparse; None: nothing came
     cdef tuple gradients        # those that hooks see, None if there are no hooks
     cdef bint is_first          # it became the leaf's first `.grad`
 
@@ -75,7 +76,7 @@ cdef int run_before(GraphTask task, Update update) except -1:
         observe_start(update.node, update.gradients)
     g = update.gradients[0]
     if g is not None:
-        update.g = g if task.recorded else (<Tensor> g).array       # its Tensor holds it, too: so `.grad` gets a copy
+        update.g = g if task.recorded or is_sparse(g) else (<Tensor> g).array       # its Tensor holds it, too: so `.grad` gets a copy
     return 0
 
 
@@ -98,7 +99,7 @@ cdef int run_after(GraphTask task, Update update) except -1:
         return 0
     if hooks is not None and held_at(post_accumulate_slot(hooks)):
         run_post_accumulate_hooks(hooks, leaf)
-        if first is not None and not task.recorded:
+        if first is not None and not task.recorded and not is_sparse(first):
             update.gradients = (new_tensor(first.array),)   # as in PyTorch, post hooks see a first `.grad` after those
     if hooks is not None and held_at(post_hooks_slot(hooks)):
         run_post_hooks(hooks, (), update.gradients)

@@ -10,6 +10,7 @@ import linecache
 import sys
 import warnings
 
+from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.nans cimport check_root, first_nan, place_of
 from autograd_cy._core.graph.node cimport Node, NodeExtras, extras_of, has_node_extras, held_at, metadata_slot
 from autograd_cy._core.graph.tensor cimport Tensor
@@ -73,12 +74,12 @@ cdef str new_nan(object outputs, object inputs):
     """Where the outputs have a NaN, if the inputs have none; else None."""
     cdef Py_ssize_t position
     for y in outputs if type(outputs) is tuple else (outputs,):
-        if not isinstance(y, Tensor):
+        if not isinstance(y, Tensor) or is_sparse(y):
             continue
         position = first_nan((<Tensor> y).array)
         if position >= 0:
             for x in inputs:
-                if isinstance(x, Tensor) and first_nan((<Tensor> x).array) >= 0:
+                if isinstance(x, Tensor) and not is_sparse(x) and first_nan((<Tensor> x).array) >= 0:
                     return None
             return place_of((<Tensor> y).array, position)
     return None

@@ -11,6 +11,7 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport dense_copy
 from autograd_cy._core.arrays.dtypes cimport code_of
+from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport (
     Node, NodeHooks, existing_hooks, existing_hooks_of_leaf, gradient_node, held_at, hooks_of, hooks_of_tensor,
     post_accumulate_slot, post_hooks_slot, pre_hooks_slot, retained_slot, tensor_hooks_slot)
@@ -153,6 +154,8 @@ cdef int keep_retained(NodeHooks hooks, int output, Tensor g, bint recorded) exc
     try:
         if tensor.gradient is not None:
             tensor.gradient = tensor.gradient + g
+        elif is_sparse(g):
+            tensor.gradient = (<object> g).clone()
         elif not recorded:
             tensor.gradient = new_tensor(dense_copy(g.array))
         else:

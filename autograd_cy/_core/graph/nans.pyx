@@ -9,6 +9,7 @@ import numpy as np
 
 from autograd_cy._core.arrays.buffers cimport dense_copy
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of
+from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor
 from autograd_cy._core.graph.tensor cimport Tensor
@@ -88,20 +89,22 @@ cdef int check_results(Node node, object outputs, object inputs) except -1:
     if type(outputs) is not tuple:
         outputs = (outputs,)
     for i in range(len(outputs)):
-        if isinstance(outputs[i], Tensor) and first_nan((<Tensor> outputs[i]).array) >= 0:
+        if isinstance(outputs[i], Tensor) and not is_sparse(outputs[i]) and first_nan((<Tensor> outputs[i]).array) >= 0:
             raise forward_error(node, <Tensor> outputs[i], i, inputs)
     return 0
 
 
 cdef int check_root(object root, object seed, int position) except -1:
     """Refuse a NaN that is there before backward begins: in what it starts from, or in the gradient given for that."""
-    cdef Py_ssize_t found = first_nan((<Tensor> root).array) if isinstance(root, Tensor) else -1     # else an edge
+    cdef Py_ssize_t found = -1          # of an edge, or a sparse root
     cdef str maker
+    if isinstance(root, Tensor) and not is_sparse(root):
+        found = first_nan((<Tensor> root).array)
     if found >= 0:
         maker = "it is a leaf" if root.grad_fn is None else f"the output of {root.grad_fn.name()}"
         raise RuntimeError(f"element {position} of tensors is NaN {place_of((<Tensor> root).array, found)} before backward "
                            f"has begun: {maker}. The forward pass made it, not the backward")
-    found = first_nan((<Tensor> seed).array)
+    found = -1 if is_sparse(seed) else first_nan((<Tensor> seed).array)
     if found >= 0:
         raise RuntimeError(f"element {position} of gradients tuple is NaN {place_of((<Tensor> seed).array, found)}: the "
                            "gradient that backward was given")
@@ -137,7 +140,7 @@ cdef object gradient_error(Node node, Tensor g, int i, bint of_zeros):
 cdef object forward_error(Node node, Tensor y, int i, object inputs):
     cdef str name = node.name().partition("Backward")[0]
     cdef list states = [f"input {k}: {describe(x)}" for k, x in enumerate(inputs) if x is not None]
-    cdef bint had = any([first_nan((<Tensor> x).array) >= 0 for x in inputs if x is not None])
+    cdef bint had = any([first_nan((<Tensor> x).array) >= 0 for x in inputs if x is not None and not is_sparse(x)])
     cdef str origin = ("an input had NaN before: it comes from data, from a leaf or from an operation that was not recorded"
                        if had else "the inputs had none")
     return RuntimeError(f"{name} (recorded as {node.name()}) returned nan values in its {i}th output, "

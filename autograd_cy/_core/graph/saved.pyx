@@ -19,6 +19,7 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from autograd_cy._core.arrays.buffers cimport is_owned, sizes_of
 from autograd_cy._core.graph.duals cimport (
     DualLevels, dual_level, is_visible, see_again, see_up_to, visible_levels, with_tangent)
+from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport (
     HANDLE, INPUT, NOTHING, OUTPUT, Node, NodeExtras, SlotKind, extras_of, has_node_extras)
 cimport autograd_cy._core.graph.samples as samples_module
@@ -146,9 +147,9 @@ cdef tuple tangents_of(Node node, tuple tangents, tuple outputs):
 
 
 cdef bint any_may_be_nan(tuple tangents) except -1:
-    """Whether there is a NaN in any tangent; of one that stands for several samples that is not asked."""
+    """Whether there is a NaN in any tangent; of one that is batched or sparse that is not asked."""
     for t in tangents:
-        if t is not None and ((<Tensor> t).batched or (t != t).any()):
+        if t is not None and ((<Tensor> t).batched or is_sparse(t) or (t != t).any()):
             return True
     return False
 

@@ -9,6 +9,7 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, dtype_of, is_differentiable
 from autograd_cy._core.graph.guard cimport guarded
+from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport HANDLE, HANDLES, INPUT, NOTHING, OUTPUT, Node, accumulator_of
 from autograd_cy._core.graph.saved cimport fill_slot, freed_error, give_place, give_tangent, slot_value, stale_error
 from autograd_cy._core.graph.saved_hooks cimport HookPair, active_pairs, packed_by, unpacked_by
@@ -131,6 +132,9 @@ cdef class SavedTensor:
         """Keep what the pairs make of `given`, which stands for the tensor that is saved."""
         cdef int n = 0
         cdef long version = version_of(given)
+        if is_sparse(tensor):
+            raise NotImplementedError("hooks on saved tensors are not there for sparse ones: "
+                                      f"{'a node' if node is None else node.name()} saves one")
         cdef Packed packed = Packed.__new__(Packed)
         data = given
         cdef Extent extent = enter_modes(NO_GRAD, SAVED_HOOKS | GUARDED)
@@ -247,7 +251,7 @@ cdef SavedTensor save(object value, Node node):
     if tensor.inference and not current_mode() & (NO_GRAD | OP_HOOKS):
         raise save_error(node)
     saved.version = version_of(tensor)
-    if tensor.grad_fn is node:
+    if tensor.grad_fn is node and not is_sparse(tensor):
         saved.value = tensor.array
         saved.counter = tensor.version_counter()
         saved.output_number = tensor.output_number

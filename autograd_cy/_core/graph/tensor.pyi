@@ -113,15 +113,23 @@ class Tensor(TensorBase):
     def _base(self) -> Tensor | None: ...
     @property
     def _cdata(self) -> _int: ...
+    def _coalesced_(self, flag: _bool) -> Tensor:
+        """itself, which is taken for coalesced or not from now on."""
     _grad: Tensor | None
     _grad_fn: Node | None
+    def _indices(self) -> Tensor:
+        """indices(), also of a tensor that is not coalesced."""
     def _is_view(self) -> _bool:
         """whether the tensor is a view of another, whose memory it shares, in the graph's eyes, too."""
     @staticmethod
     def _make_subclass(cls: _type[_S], data: Tensor, require_grad: _bool = False) -> _S: ...
+    def _nnz(self) -> _int:
+        """how many values a sparse tensor holds."""
     _post_accumulate_grad_hooks: dict[_int, Any] | None
     def _typed_storage(self) -> TypedStorage:
         """storage(), without the word that it is deprecated."""
+    def _values(self) -> Tensor:
+        """the values without history, also of a tensor that is not coalesced."""
     @property
     def _version(self) -> _int: ...
     def abs(self) -> Tensor:
@@ -351,6 +359,10 @@ class Tensor(TensorBase):
         """clamp() written into the tensor's own memory."""
     def clone(self, *, memory_format: Any = None) -> Tensor:
         """a copy, dense, with the dimensions as they are in memory, through which gradients pass."""
+    def coalesce(self) -> Tensor:
+        """the sparse tensor with its places in order, each there once."""
+    def col_indices(self) -> Tensor:
+        """the columns of the values of a CSR tensor."""
     def conj(self) -> Tensor:
         """the complex conjugate; a real tensor itself."""
     def conj_physical(self) -> Tensor:
@@ -387,6 +399,8 @@ class Tensor(TensorBase):
         """itself."""
     def cross(self, other: _Operand, dim: _int | None = None) -> Tensor:
         """the cross products of vectors of 3 elements along `dim`."""
+    def crow_indices(self) -> Tensor:
+        """where each row of a CSR tensor begins among the values, and where the last one ends."""
     def cuda(
         self, device: _device | str | None = None, non_blocking: _bool = False, memory_format: Any = None
     ) -> Tensor:
@@ -410,6 +424,8 @@ class Tensor(TensorBase):
         """Degrees as radians."""
     def deg2rad_(self) -> Tensor:
         """deg2rad() written into the tensor's own memory."""
+    def dense_dim(self) -> _int:
+        """how many dimensions each value has."""
     def det(self) -> Tensor:
         """the determinant of a square matrix, or of each of a batch."""
     def detach(self) -> Tensor:
@@ -647,12 +663,16 @@ class Tensor(TensorBase):
         """index_reduce() in place."""
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
         """a copy of the rows along `dim` that a vector of numbers picks."""
+    def indices(self) -> Tensor:
+        """the places of the values of a coalesced COO tensor, one in each column."""
     def inner(self, other: _Operand) -> Tensor:
         """the sums of products along the last dimension of both; a number multiplies."""
     def int(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.int32; itself if it is that."""
     def inverse(self) -> Tensor:
         """another name of linalg.inv()."""
+    def is_coalesced(self) -> _bool:
+        """whether the places of a COO tensor are in order, each there once."""
     def is_complex(self) -> _bool:
         """whether the dtype is a complex type."""
     def is_conj(self) -> _bool:
@@ -1129,6 +1149,8 @@ class Tensor(TensorBase):
     def resize_(self, *size: _int, memory_format: Any = None) -> Tensor: ...
     def resize_as_(self, other: _Operand, memory_format: Any = None) -> Tensor:
         """give the tensor the sizes of another one, in place: resize_()."""
+    def resize_as_sparse_(self, other: _Operand) -> Tensor:
+        """sparse_resize_() to the sizes of another tensor."""
     def resolve_conj(self) -> Tensor:
         """the tensor itself: conjugates are computed at once."""
     def resolve_neg(self) -> Tensor:
@@ -1228,12 +1250,22 @@ class Tensor(TensorBase):
         """a copy with the rows of a slice replaced."""
     def slogdet(self) -> return_types.slogdet:
         """linalg.slogdet()."""
+    def smm(self, mat2: Tensor, reduce: _bool | None = None, *, out: Tensor | None = None) -> Tensor:
+        """the product of a sparse matrix with another matrix."""
     def softmax(self, dim: _int, dtype: _DType | None = None) -> Tensor:
         """exp(input) divided by its sum along `dim`."""
     def sort(
         self, dim: _int = -1, descending: _bool = False, *, stable: _bool = False
     ) -> return_types.sort:
         """the elements in order along `dim`."""
+    def sparse_dim(self) -> _int:
+        """how many dimensions the indices name; 0 for a dense tensor."""
+    def sparse_mask(self, mask: Tensor) -> Tensor:
+        """a sparse tensor with the elements at the places of a sparse one."""
+    def sparse_resize_(self, size: Sequence[_int], sparse_dim: _int, dense_dim: _int) -> Tensor:
+        """give a sparse tensor without values other sizes."""
+    def sparse_resize_and_clear_(self, size: Sequence[_int], sparse_dim: _int, dense_dim: _int) -> Tensor:
+        """sparse_resize_()."""
     def split(self, split_size_or_sections: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
         """views of consecutive parts along `dim`."""
     def split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
@@ -1250,6 +1282,10 @@ class Tensor(TensorBase):
         """without the dimensions of size 1, or only those among `dim` (an int or a tuple)."""
     def squeeze_(self, dim: _Dims | None = None) -> Tensor:
         """the tensor itself without dimensions of size 1: squeeze() in place."""
+    def sspaddmm(
+        self, mat1: Tensor, mat2: Tensor, *, beta: _Number = 1, alpha: _Number = 1, out: Tensor | None = None
+    ) -> Tensor:
+        """beta * self + alpha * (mat1 @ mat2) of sparse matrices."""
     def std(
         self, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *,
         correction: _float | None = None
@@ -1331,10 +1367,19 @@ class Tensor(TensorBase):
         memory_format: Any = None
     ) -> Tensor:
         """in another dtype; itself if nothing changes and copy is False."""
-    def to_dense(self, dtype: _DType | None = None) -> Tensor:
-        """itself, or converted: there are no sparse tensors."""
+    def to_dense(self, dtype: _DType | None = None, *, masked_grad: _bool | None = None) -> Tensor:
+        """a sparse tensor with all its elements; a dense one itself, or converted."""
     def to_device(self, device: _device | str, /, *, stream: Any = None) -> Tensor:
         """itself: there is the CPU alone."""
+    def to_sparse(
+        self, sparse_dim: _int | None = None, *, layout: Any = None, blocksize: Any = None,
+        dense_dim: _int | None = None
+    ) -> Tensor:
+        """the elements that are not 0, as a sparse tensor."""
+    def to_sparse_coo(self) -> Tensor:
+        """to_sparse() in the layout sparse_coo."""
+    def to_sparse_csr(self, dense_dim: _int | None = None) -> Tensor:
+        """a matrix in the layout sparse_csr."""
     def tolist(self) -> Any:
         """the elements as nested lists of numbers; of a 0-d tensor, its number."""
     def topk(
@@ -1405,6 +1450,8 @@ class Tensor(TensorBase):
         """the tensor itself with a dimension of size 1 inserted: unsqueeze() in place."""
     def untyped_storage(self) -> UntypedStorage:
         """the memory that the tensor is a part of, as bytes."""
+    def values(self) -> Tensor:
+        """the values of a coalesced COO tensor or a CSR tensor."""
     def var(
         self, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *,
         correction: _float | None = None

@@ -14,6 +14,7 @@ from autograd_cy._core.arrays.buffers cimport keep_spare, strided_view
 from autograd_cy._core.arrays.dtypes cimport as_dtype, code_of, dtype, dtype_of, is_differentiable, long_word, type_word
 from autograd_cy._core.arrays.row_zeros cimport forget_rows
 from autograd_cy._core.graph.guard cimport note_view, view_of
+from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.versions cimport VersionCounter, count_named, count_unnamed
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport flag_error, in_inference_mode, version_error
@@ -564,7 +565,10 @@ def numpy(Tensor self, *, force=False):
 
 
 cpdef cnp.ndarray array_of(Tensor tensor):
-    """array_of(tensor) -> ndarray: the tensor's own array; RuntimeError for a BatchedTensor, which has none."""
+    """array_of(tensor) -> ndarray: the tensor's own array; RuntimeError for a BatchedTensor or a sparse one: they have none."""
+    if is_sparse(tensor):
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage: the elements of a sparse tensor are "
+                           "those of its values(); call to_dense() first")
     if tensor.batched:
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage: within vmap a tensor stands for "
                            "all samples of a batch, whose elements can't be read")

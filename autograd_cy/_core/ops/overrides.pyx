@@ -36,6 +36,7 @@ from autograd_cy._core.arrays.conversions cimport check_depth
 from autograd_cy._core.batching.batched cimport BatchedTensor, batched, check_open, level_of, with_samples
 from autograd_cy._core.batching.levels cimport BatchLevel
 cimport autograd_cy._core.graph.tensor as tensor_module
+from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.tensor cimport (
     ADD, AND, DIV, EQ, GE, GT, ITEM, LE, LT, MATMUL, MUL, NE, OPERATORS, OR, POW, RDIV, RSUB, SUB, XOR, BinaryFunction, Tensor,
     TensorBase, UnaryFunction, extend, moved_into, new_tensor, share_version, tensor_type)
@@ -319,7 +320,7 @@ cdef int add_overriding(list found, object x, bint tensors) except -1:
     override = getattr(type(x), "__torch_function__", None)
     if override is None or override is disabled_torch_function:
         return 0
-    if isinstance(x, Tensor) and switched_off.get():
+    if isinstance(x, Tensor) and not is_sparse(x) and switched_off.get():
         return 0
     for place in range(len(found)):
         if type(found[place]) is type(x):
@@ -456,6 +457,11 @@ def has_torch_function(arguments):
     return bool(overriding(tuple(arguments), True))
 
 
+def overrides_gradients(arguments):
+    """overrides_gradients(arguments) -> bool: has_torch_function() of what the engine doesn't know: it knows sparse tensors."""
+    return any([not is_sparse(x) for x in overriding(tuple(arguments), True)])
+
+
 def handle_torch_function(function, relevant_args, *args, **kwargs):
     """handle_torch_function(function, relevant_args, *args, **kwargs): hand a call over to those of relevant_args.
 
@@ -513,7 +519,7 @@ def is_taken_over(tuple arguments):
 
 @contextmanager
 def subclasses_as_tensors():
-    """Within it, a subclass's `__torch_function__` is not looked for."""
+    """Within it, a subclass's `__torch_function__` is not looked for; that of sparse tensors is."""
     token = switched_off.set(True)
     try:
         yield

@@ -26,6 +26,7 @@ from autograd_cy._core.arrays.pool cimport Rows
 from autograd_cy._core.arrays.region cimport is_dense, overlaps_in_part, spans_meet
 from autograd_cy._core.arrays.row_zeros cimport known_rows
 from autograd_cy._core.graph.guard cimport prepare_write
+from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.record cimport has_tangent
 from autograd_cy._core.graph.tensor cimport Tensor, has_extras
 from autograd_cy._core.graph.versions cimport count, part_of
@@ -51,6 +52,10 @@ cdef struct Run:                # a loop over all elements of a parameter, of wh
     const Rows *rows            # where there are rows, the only ones: the loop is over their numbers
 
 NAMES = ("sgd", "asgd", "rprop", "adam", "nadam", "radam", "adamax", "rmsprop", "adagrad", "adadelta")
+
+
+class SparseGradient(RuntimeError):
+    """A parameter, its gradient or what is kept of it is sparse: no loop takes that."""
 
 
 cdef extern from "Python.h":
@@ -182,6 +187,8 @@ cdef int check_like(Tensor param, tensor, str name, str operation) except -1:
     if not isinstance(tensor, Tensor):
         raise RuntimeError(f"{operation}(): expected a Tensor as {name}, got {type(tensor).__name__}")
     other = tensor
+    if is_sparse(other) or is_sparse(param):
+        raise SparseGradient(f"{operation}(): expected a dense parameter and {name}, but one of them is sparse")
     if other.batched or code_of(other.array) != code_of(param.array) or not cnp.PyArray_SAMESHAPE(other.array, param.array):
         raise RuntimeError(f"{operation}(): expected a {name} of type {long_word(code_of(param.array))} and shape "
                            f"{list(param.shape)}, as the parameter has, got {long_word(code_of(other.array))}, "

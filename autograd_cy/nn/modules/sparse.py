@@ -26,8 +26,6 @@ class _Table(Module):
         self, num_embeddings: int, embedding_dim: int, padding_idx: int | None, sparse: bool, weight: Tensor | None,
         requires_grad: bool, device: Any, dtype: Any,
     ) -> None:  # fmt: skip
-        if sparse:
-            raise NotImplementedError(f"{type(self).__name__}: sparse=True is not there: gradients are dense tensors here")
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < num_embeddings:
                 raise AssertionError("Padding_idx must be within num_embeddings")

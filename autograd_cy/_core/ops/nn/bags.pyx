@@ -9,6 +9,7 @@ from autograd_cy._core.arrays.buffers cimport dense, flat, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, INT32, INT64, code_of, dtype_of, kernel_code
 from autograd_cy._core.arrays.row_zeros cimport new_row_zeros
 from autograd_cy._core.batching.batched cimport zeros_as
+from autograd_cy._core.graph.layouts cimport sparse_rows
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
@@ -173,6 +174,8 @@ cdef class EmbeddingBagBackward0(Node):
         saved_array(self, 1)            # freed, or changed in place: an error
         if i == 1:
             return self.factors_gradient(<cnp.ndarray> g)
+        if self.constants[3]:
+            return self.vjp(new_tensor(<cnp.ndarray> g), 0)
         if self.weighted:
             factors = saved_array(self, 2)
         return table_gradient(<cnp.ndarray> g, self.bags, self.constants[0], self.constants[2], factors)
@@ -197,11 +200,15 @@ cdef class EmbeddingBagBackward0(Node):
             products = (of_rows * unpack(self, 0).index_select(0, new_tensor(bags.rows))).sum(-1)
             found = <object> zeros_as(<Tensor> products, (bags.n_indices,))
             return found.index_add(0, new_tensor(bags.positions()), products)
+        if self.constants[3] and bags.times is not None:
+            raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
         scales = bags.scales(self.constants[2] == MEAN)
         if scales is not None:
             of_rows = of_rows * new_tensor(scales[:, None]).to(g.dtype)
         if self.weighted:
             of_rows = of_rows * unpack(self, 2).index_select(0, new_tensor(bags.positions())).unsqueeze(-1)
+        if self.constants[3]:
+            return sparse_rows(new_tensor(bags.rows), of_rows, self.constants[0])
         return self.table_zeros(g).index_add(0, new_tensor(bags.rows), of_rows)
 
     cdef object table_zeros(self, object g):
@@ -260,8 +267,8 @@ cdef int check(Tensor w, Tensor i, Tensor o, int mode, bint scaled, bint sparse,
         if code_of((<Tensor> x).array) not in (INT32, INT64):
             raise RuntimeError(f"embedding_bag(): {name} have to be int32 or int64, "
                                f"not {dtype_of(code_of((<Tensor> x).array))}")
-    if sparse:
-        raise NotImplementedError("embedding_bag(): sparse=True is not supported: there are no sparse tensors")
+    if mode == MAX and sparse:
+        raise RuntimeError("embedding_bag: sparse gradients are not supported with mode max")
     if mode == MAX and scaled:
         raise RuntimeError("embedding_bag: scale_grad_by_freq: mode max is not supported")
     if f is None:
@@ -295,8 +302,8 @@ def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode: int 
     counts for nothing; sums take `per_sample_weights`, one for each index. With `scale_grad_by_freq`, a row's gradient is
     divided by how often it was read; of equal largest elements, the first has the gradient. The result: the bags (bags, d),
     0 for an empty one; the number of each index's bag; the sizes of the bags (0 for sums); the rows of the largest elements
-    (bags, d), or the sizes again. RuntimeError for shapes and types that don't fit, IndexError for an index out of range,
-    NotImplementedError for sparse=True.
+    (bags, d), or the sizes again. RuntimeError for shapes and types that don't fit, IndexError for an index out of range.
+    With `sparse`, the gradient of the weight is a sparse tensor.
 
     >>> import autograd_cy as ag
     >>> table = ag.tensor([[1.0, 2.0], [3.0, 4.0]])
@@ -319,7 +326,7 @@ def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode: int 
     cdef Bags bags = bags_of(i.array, starts, n, padding, scale_grad_by_freq)
     cdef Tensor y = new_tensor(in_bags(w.array, bags, how, None if f is None else f.array))
     if needs_node(w) or f is not None and needs_node(f):
-        node = new_node(EmbeddingBagBackward0, (n, bool(scale_grad_by_freq), how, False, padding))
+        node = new_node(EmbeddingBagBackward0, (n, bool(scale_grad_by_freq), how, bool(sparse), padding))
         node.bags, node.weighted = bags, f is not None
         save_input(node, 1, i)
         if f is not None:

@@ -10,6 +10,7 @@ from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, INT32, INT64, code_of, kernel_code, type_word)
 from autograd_cy._core.arrays.row_zeros cimport new_row_zeros
 from autograd_cy._core.batching.batched cimport BatchedTensor, zeros_as
+from autograd_cy._core.graph.layouts cimport sparse_rows
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
@@ -85,7 +86,8 @@ cdef cnp.ndarray table_gradient(cnp.ndarray gradient, cnp.ndarray indices, tuple
 # the nodes
 
 cdef class EmbeddingNode(Node):
-    """The constants: the table's rows, the row that has no gradient, whether frequent rows are scaled, False, a row's size."""
+    """The constants: the table's rows, the row that has no gradient, whether frequent rows are scaled, whether the gradient is
+    sparse, a row's size."""
 
     cdef tuple saved_names(self):
         return ("indices", None, None)
@@ -130,10 +132,22 @@ cdef object scaled_rows(object g, object numbers, tuple constants):
 @cython.final
 cdef class EmbeddingBackward0(EmbeddingNode):
     cdef object vjp_array(self, object g, int i, Request *request):
+        if self.constants[3]:
+            return self.sparse_table(new_tensor(<cnp.ndarray> g))
         return table_gradient(<cnp.ndarray> g, saved_array(self, 0), self.constants)
 
     cdef object vjp(self, object g, int i):
-        return self.table(<Tensor> g)
+        return self.sparse_table(g) if self.constants[3] else self.table(<Tensor> g)
+
+    cdef object sparse_table(self, object g):
+        """The gradient of the table as a sparse tensor, recorded."""
+        cdef object numbers = unpack(self, 0).reshape(-1), rows = g.reshape(-1, self.constants[4])
+        if self.constants[2]:
+            raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
+        if self.constants[1] >= 0:
+            kept = (numbers != self.constants[1]).nonzero().reshape(-1)
+            numbers, rows = numbers.index_select(0, kept), rows.index_select(0, kept)
+        return sparse_rows(numbers, rows, self.constants[0])
 
     cdef object jvp(self, tuple tangents):
         return self.rows(tangents[0])
@@ -190,7 +204,7 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
 
     The result has the indices' shape and that of a row, a dimension more. Row `padding_idx` gets no gradient; with
     `scale_grad_by_freq`, a row's is divided by how often it was read. IndexError for an index that is negative or too
-    large; NotImplementedError for sparse=True, as there are no sparse tensors.
+    large. With `sparse`, the gradient of the table is a sparse tensor that has the rows that were read.
 
     >>> import autograd_cy as ag
     >>> ag.embedding(ag.tensor([[1.0, 2.0], [3.0, 4.0]]), ag.tensor([1, 1, 0]))
@@ -201,15 +215,13 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
     cdef Tensor w = tensor_argument(weight, "embedding", "weight", 1), i = tensor_argument(indices, "embedding", "indices", 2)
     cdef Tensor y
     cdef Node node
-    if sparse:
-        raise NotImplementedError("embedding(): sparse=True is not supported: there are no sparse tensors")
     if cnp.PyArray_NDIM(w.array) != 2:
         raise RuntimeError("'weight' must be 2-D")
     check_indices(i, "embedding")
     y = new_tensor(rows_of(w.array, i.array))
     if needs_node(w):
         rows, size = shape_of(w)
-        node = new_node(EmbeddingBackward0, (rows, int(padding_idx), bool(scale_grad_by_freq), False, size))
+        node = new_node(EmbeddingBackward0, (rows, int(padding_idx), bool(scale_grad_by_freq), bool(sparse), size))
         save_input(node, 0, i)
         record(node, y, w)
     return y

@@ -41,7 +41,7 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, sca
     The rows of `weight` (n, d) that the integers `input` name: their shape, and d behind. Row `padding_idx` (below 0:
     from the end) gets no gradient. With `max_norm`, the rows that are read are first shortened to that norm, in the
     weight itself. With `scale_grad_by_freq`, a row's gradient is divided by how often the row was read. IndexError for
-    an index that is negative or too large; there are no sparse gradients: sparse=True raises NotImplementedError.
+    an index that is negative or too large. With `sparse`, the gradient of the weight is a sparse tensor.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.embedding(ag.tensor([1, 0]), ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
