@@ -39,6 +39,8 @@ class EventList(list[AnyEvent]):
         nest(event for event in self if isinstance(event, FunctionEvent))
         self._tree_built = True
 
+    _populate_cpu_children = _build_tree
+
     def __str__(self) -> str:
         return self.table()
 

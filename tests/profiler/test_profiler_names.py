@@ -107,3 +107,6 @@ def test_names_that_scripts_take():
     for start, end in ((10, 15), (20, 30)):
         average.add(util.FunctionEvent(id=0, node_id=2, name="step", thread=0, start_us=start, end_us=end))
     assert (average.key, average.count, average.cpu_time) == ("step", 2, 7.5)
+    events = util.EventList(util.FunctionEvent(id=k, name="", thread=0, start_us=k, end_us=3) for k in (0, 1))
+    events._populate_cpu_children()
+    assert [[child.id for child in event.cpu_children] for event in events] == [[1], []]
