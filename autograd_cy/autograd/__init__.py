@@ -41,7 +41,7 @@ __getattr__, __dir__ = _names_later(
         "function": ["Function", "function"],
         "functional": [],
         "graph": [],
-        "profiler": ["_profiler_enabled"],
+        "profiler": ["_profiler_enabled", "profiler"],
         "profiler_util": [],
         "variable": ["Variable", "variable"],
     },
