@@ -80,3 +80,12 @@ def test_what_read_beyond_is_refused(case):
     node = operation(ag.ones(1, 1, 4, 4, requires_grad=True)).grad_fn
     with pytest.raises(error, match=text):
         node(gradient)
+
+
+def test_cholesky_has_a_node_of_its_name():
+    matrix = (ag.eye(2, dtype=ag.float64) * 4).requires_grad_()
+    factor = ag.cholesky(matrix)
+    assert factor.grad_fn.name() == "CholeskyBackward0"
+    assert ag.equal(factor.grad_fn._saved_result, factor)
+    assert ag.linalg.cholesky(matrix).grad_fn.name() == "LinalgCholeskyExBackward0"
+    assert ag.autograd.gradcheck(ag.cholesky, matrix)

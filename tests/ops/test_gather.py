@@ -236,3 +236,31 @@ def test_refused(case):
 def test_sparse_gradients_are_refused():
     with pytest.raises(NotImplementedError, match="sparse_grad=True is not supported"):
         x.gather(0, index([[0]]), sparse_grad=True)
+
+
+@pytest.mark.parametrize("reduce", ["add", "multiply"])
+@pytest.mark.parametrize("src", [torch.tensor([[2.0, 3.0, 4.0], [5.0, 6.0, 7.0]]), 2.0], ids=["tensor", "number"])
+def test_scatter_with_reduce(reduce, src):
+    x, index = torch.arange(1.0, 7.0).reshape(2, 3), torch.tensor([[0, 1, 0], [1, 1, 0]])
+    expected = x.tolist()
+    for i in range(2):
+        for j in range(3):
+            value = src if isinstance(src, float) else src[i, j].item()
+            there = expected[index[i, j]][j]
+            expected[index[i, j]][j] = there + value if reduce == "add" else there * value
+    assert x.scatter(0, index, src, reduce=reduce).tolist() == expected
+    assert x.clone().scatter_(0, index, src, reduce=reduce).tolist() == expected
+    assert torch.scatter(x.long(), 0, index, 2, reduce=reduce).dtype == torch.int64
+
+
+def test_scatter_refuses_other_reductions():
+    x = torch.zeros(3)
+    with pytest.raises(RuntimeError, match="reduce argument must be either add or multiply"):
+        x.scatter_(0, torch.tensor([0]), 1.0, reduce="mean")
+    assert x._version == 0
+
+
+def test_flip_needs_dims():
+    with pytest.raises(TypeError, match=r'flip\(\) missing 1 required positional arguments: "dims"'):
+        torch.ones(2, 2).flip()
+    assert torch.ones(2, 2).flip(()).tolist() == [[1, 1], [1, 1]]

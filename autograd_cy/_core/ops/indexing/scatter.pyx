@@ -147,10 +147,11 @@ def batched_scatter(call, input, dim, index, src=None, **more):
 
 @op(methods=("scatter",), batch=batched_scatter)
 def scatter(input, dim, index, src=None, *, value=None, reduce=None):
-    """scatter(input, dim, index, src) -> Tensor: a copy with y[index[i][j]][j] = src[i][j] for dim 0, and so on.
+    """scatter(input, dim, index, src, *, reduce=None) -> Tensor: a copy with y[index[i][j]][j] = src[i][j] for dim 0, and so on.
 
     `src` is a tensor that is nowhere smaller than `index`, or a number. Where a place is written several times, the last
-    one counts; the gradient takes no notice of that.
+    one counts; the gradient takes no notice of that. With reduce="add" or "multiply" each is added to what is there, or
+    multiplies it, as scatter_reduce() does.
 
     >>> import autograd_cy as ag
     >>> ag.scatter(ag.zeros(3), 0, ag.tensor([2, 0]), ag.tensor([1.0, 2.0]))
@@ -160,7 +161,7 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     cdef int d = wrap_dim(dim, cnp.PyArray_NDIM(x.array))
     cdef object given = value if src is None else src
     if reduce is not None:
-        raise NotImplementedError("scatter(): reduce is not supported; for sums use scatter_add()")
+        return reduced(x, d, i, given, reduce)
     array = dense_copy(x.array)
     if not isinstance(given, Tensor):
         if given is None:
@@ -171,6 +172,18 @@ def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     check_types("scatter", "self and src", x, s)
     scattered(array, d, i.array, s.array, False)
     return entered(ScatterBackward0, (d, shape_of(s), shape_of(x)), x, i, s, array)
+
+
+cdef object reduced(Tensor x, int dim, Tensor index, object given, object reduce):
+    """scatter() with `reduce`."""
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    if given is None:
+        raise TypeError("scatter() missing 1 required positional argument: 'src'")
+    if not isinstance(given, Tensor):
+        given = new_tensor(np.broadcast_to(source_array(given, x), np.shape(index.array)).astype(x.array.dtype))
+    check_types("scatter", "self and src", x, <Tensor> given)
+    return (<object> x).scatter_reduce(dim, index, given, "sum" if reduce == "add" else "prod")
 
 
 @op(methods=("scatter_add",), batch=batched_scatter)

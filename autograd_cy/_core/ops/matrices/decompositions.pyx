@@ -47,7 +47,6 @@ cdef int check_phase(object imaginary, str operation, str vectors, str reason="q
 
 # Cholesky
 
-@cython.final
 cdef class LinalgCholeskyExBackward0(Node):
     """Its constant: whether the result is the upper triangle."""
 
@@ -80,18 +79,24 @@ cdef class LinalgCholeskyExBackward0(Node):
         return adjoint(turned) if self.constants[0] else turned
 
 
+@cython.final
+cdef class CholeskyBackward0(LinalgCholeskyExBackward0):
+    cdef tuple saved_names(self):
+        return (None, None, "result")
+
+
 cdef object turned_array(object array):
     """The conjugate transposed matrices."""
     return np.swapaxes(array, -2, -1).conj()
 
 
-cdef tuple factored(Tensor x, bint is_upper):
+cdef tuple factored(Tensor x, bint is_upper, object node_class=LinalgCholeskyExBackward0):
     """The Cholesky factor, and where it fails: the order of the leading minor that is not positive, or 0."""
     array = np.conj(np.swapaxes(x.array, -2, -1)) if is_upper else x.array
     found, info = factors(array)
     cdef Tensor y = columns_first(np.conj(np.swapaxes(found, -2, -1)) if is_upper else found)
     if needs_node(x):
-        node = new_node(LinalgCholeskyExBackward0, (is_upper,))
+        node = new_node(node_class, (is_upper,))
         save_output(node, y)
         record(node, y, x)
     return y, info
@@ -178,7 +183,7 @@ def cholesky(input, upper: bool = False):
     tensor([[2., 0.],
             [1., 2.]])
     """
-    y, info = factored(matrix_argument(input, "cholesky", True), upper)
+    y, info = factored(matrix_argument(input, "cholesky", True), upper, CholeskyBackward0)
     check_definite("cholesky", info)
     return y
 

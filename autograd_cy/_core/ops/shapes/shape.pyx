@@ -249,6 +249,8 @@ def flip(input, *dims):
     tensor([3., 2., 1.])
     """
     cdef Tensor x = as_tensor(input, "flip")
+    if not dims:
+        raise TypeError("flip() missing 1 required positional arguments: \"dims\"")
     cdef int ndim = cnp.PyArray_NDIM(x.array)
     cdef tuple axes = tuple([wrap_dim(d, ndim) for d in sizes_of(dims)])
     if len(set(axes)) != len(axes):
