@@ -11,6 +11,7 @@ from ._core.arrays import dtypes
 from ._core.graph.tensor import Tensor, from_array
 from ._data import array_from
 from ._size import Size, on_cpu
+from ._size import device as Device
 
 _SIGNATURES = "(*, device=None), (Tensor other), (int size, ...), (tuple of ints size), (object data)"
 
@@ -24,6 +25,8 @@ def construct(args: tuple[Any, ...], kwargs: dict[str, Any], dtype: dtypes.dtype
     given = dict(kwargs)
     where = given.pop("device", None)
     if where is not None:
+        if Device(where).type == "meta":
+            raise RuntimeError("legacy constructor expects device type: cpu but device type: meta was passed")
         on_cpu(where)
     if not args and not given:
         return _empty((0,), wanted)

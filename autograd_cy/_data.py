@@ -41,6 +41,8 @@ def tensor(data: Any, *, dtype: Any = None, device: Any = None, requires_grad: b
             "add .requires_grad_() where the copy is to require a gradient.",
             stacklevel=2,
         )
+        if data.is_meta:
+            return data.detach().clone().to(dtype).requires_grad_(requires_grad)
     array = array_from(data, None if dtype is None else resolve(dtype, None, False), copy=True)
     resolve(array.dtype, device, requires_grad)
     return wrap(array, requires_grad)

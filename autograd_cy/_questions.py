@@ -99,24 +99,32 @@ def is_storage(obj: object) -> bool:
 
 
 def get_default_device() -> Device:
-    """``get_default_device()`` is the CPU.
+    """``get_default_device()`` is where tensors are made that name no device: the CPU, unless set_default_device() was called.
 
     >>> import autograd_cy as ag
     >>> ag.get_default_device()
     device(type='cpu')
     """
-    return Device("cpu")
+    from ._default_device import get_default
+
+    return get_default()
 
 
 @public
 def set_default_device(device: Any) -> None:
-    """``set_default_device("cpu")`` changes nothing; RuntimeError for any other device.
+    """``set_default_device("meta")`` lets tensors that name no device be made there; None or "cpu": on the CPU.
+
+    The error that PyTorch has without that device for any other.
 
     >>> import autograd_cy as ag
     >>> ag.set_default_device("cpu")
     """
-    if device is not None:
-        on_cpu(device)
+    from ._default_device import set_default
+
+    wanted = None if device is None else Device(device)
+    if wanted is not None and wanted.type != "meta":
+        on_cpu(wanted)
+    set_default(wanted)
 
 
 @public

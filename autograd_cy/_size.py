@@ -1,12 +1,14 @@
 """Size and device: the shape of a tensor, and the names of the places where tensors may live (facade)."""
 
+import importlib
 import math
 import operator
 import re
+import sys
 from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
-from ._core.runtime.entry import public
+from ._core.runtime.entry import answer_errors, public
 
 _FORM = re.compile(r"([a-z_]+)(?::(0|[1-9]\d*))?")
 _KINDS = (
@@ -130,10 +132,27 @@ class device:
         return f"device(type={self._type!r})" if self._index is None else f"device(type={self._type!r}, index={self._index})"
 
     def __enter__(self) -> "device":
-        return on_cpu(self)
+        if self._type != "meta":
+            on_cpu(self)
+        if self._type == "meta" or f"{__package__}._default_device" in sys.modules:
+            importlib.import_module(f"{__package__}._default_device").enter(self)
+        return self
 
     def __exit__(self, *exception: object) -> None:
-        pass
+        modes = sys.modules.get(f"{__package__}._default_device")
+        if modes is not None:
+            modes.leave(*exception)
+
+
+class MetaAskedFor(NotImplementedError):
+    """Raised where tensors are made with memory; the public function that was called then makes them without."""
+
+
+def _answer(function: Any, args: Any, kwargs: Any) -> Any:
+    return importlib.import_module(f"{__package__}._meta").answer(function, args, kwargs)
+
+
+answer_errors(MetaAskedFor, _answer)
 
 
 def on_cpu(where: Any) -> device:
@@ -143,7 +162,7 @@ def on_cpu(where: Any) -> device:
     if kind == "cpu":
         return named
     if kind == "meta":
-        raise NotImplementedError("device 'meta': PyTorch has tensors without memory, this package does not (yet)")
+        raise MetaAskedFor("device 'meta': this call makes no tensors without memory")
     if kind in _NAMED_BUILDS:
         raise AssertionError(f"Torch not compiled with {kind.upper()} enabled")
     raise RuntimeError(f"PyTorch is not linked with support for {kind} devices")

@@ -165,6 +165,10 @@ def _set_data(self, value):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
     if is_batched(self) or is_batched(value):
         raise RuntimeError("vmap: data can't be set within vmap: a tensor stands for all samples of a batch there")
+    if self.is_meta is not value.is_meta:
+        raise RuntimeError(
+            "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type."
+        )
     if self.requires_grad and not (value.dtype.is_floating_point or value.dtype.is_complex):
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
     shape.replace_array(self, value)
@@ -498,12 +502,14 @@ def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, mem
     """to(dtype | device | other) -> Tensor: in another dtype; itself if nothing changes and copy is False."""
     for argument in args:
         if isinstance(argument, Tensor):
-            dtype = argument.dtype
+            dtype, device = argument.dtype, argument.device
         elif isinstance(argument, (str, int, Device)) and not isinstance(argument, bool):
             device = argument
         elif argument is not None and not isinstance(argument, bool):
             dtype = argument
     if device is not None:
+        if Device(device).type == "meta":
+            return _moved_to_meta(shape.convert(self, self.dtype if dtype is None else convert(dtype)))
         on_cpu(device)
     wanted = self.dtype if dtype is None else convert(dtype)
     flags = [argument for argument in args if isinstance(argument, bool)]  # non_blocking, and whether to copy
@@ -511,6 +517,12 @@ def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, mem
     if memory_format is not None:
         return _in_format(shape.convert(self, wanted), memory_format, "to", copy and wanted is self.dtype)
     return self.clone() if copy and wanted is self.dtype else shape.convert(self, wanted)
+
+
+def _moved_to_meta(self):
+    from ._meta import like  # for those who want tensors without elements
+
+    return like(self)
 
 
 def _in_format(self, memory_format, name, copy=False):

@@ -113,6 +113,12 @@ def tensor_repr(t: Tensor) -> str:
     return tensor_str(array_of(t), suffixes=_suffixes(t), prefix=name + "(")
 
 
+def meta_repr(t: Tensor) -> str:
+    """``meta_repr(t)`` is ``repr(t)`` of a tensor without elements."""
+    suffixes = ["device='meta'", f"size={tuple(t.shape)}", *_suffixes(t, with_size=False)]
+    return with_suffixes("tensor(...", suffixes, len("tensor(")) + ")"
+
+
 def tensor_str(array: np.ndarray, *, suffixes: list[str], prefix: str = "tensor(") -> str:
     """``tensor_str(array, suffixes=[])`` is the text of the array, with the suffixes behind it.
 
@@ -150,13 +156,13 @@ def _node_name(t: Tensor) -> str:
         return "Invalid"
 
 
-def _suffixes(t: Tensor) -> list[str]:
+def _suffixes(t: Tensor, with_size: bool = True) -> list[str]:
     """What is said about ``t`` beyond its numbers, in PyTorch's order."""
     array = array_of(t)
     suffixes = []
-    if not _options.edgeitems if array.size else array.ndim != 1:
+    if with_size and (not _options.edgeitems if array.size else array.ndim != 1):
         suffixes.append(f"size={array.shape}")
-    if not is_obvious(t.dtype, empty=not array.size):
+    if not is_obvious(t.dtype, empty=not (array.size and with_size)):
         suffixes.append(f"dtype={t.dtype}")
     node = _node_name(t)
     if node:

@@ -31,6 +31,14 @@ def _reads_attribute(func: Any) -> bool:
     return any(isinstance(value, property) and value.fget is func for value in vars(Tensor).values())
 
 
+def _waiting(cls: Any, requires_grad: bool, device: Any, dtype: Any) -> Any:
+    """A tensor without a shape, that becomes one of that device."""
+    made: Any = Tensor._make_subclass(cls, empty(0, dtype=dtype), requires_grad)
+    if device is not None and not empty(0, device=device).is_cpu:
+        vars(made)["_device"] = device
+    return made
+
+
 class UninitializedParameter(_Refusing, Parameter):  # type: ignore[misc]
     """``UninitializedParameter(requires_grad=True, dtype=None)``: a Parameter whose shape is not known yet.
 
@@ -47,7 +55,7 @@ class UninitializedParameter(_Refusing, Parameter):  # type: ignore[misc]
 
     @public
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
-        return Tensor._make_subclass(cls, empty(0, device=device, dtype=dtype), requires_grad)
+        return _waiting(cls, requires_grad, device, dtype)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "UninitializedParameter":
         if id(self) not in memo:
@@ -69,7 +77,7 @@ class UninitializedBuffer(_Refusing, Tensor):
 
     @public
     def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None, persistent: bool = True) -> Any:
-        made: Any = Tensor._make_subclass(cls, empty(0, device=device, dtype=dtype), requires_grad)
+        made = _waiting(cls, requires_grad, device, dtype)
         made.persistent = persistent
         made._is_buffer = True
         return made

@@ -93,6 +93,8 @@ def trunc_normal_(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be incorrect.",
             stacklevel=2,
         )
+    if tensor.is_meta:  # there is nothing to draw
+        return tensor
     with no_grad():
         return tensor.copy_(_truncated(tensor, mean, std, a, b, generator))
 

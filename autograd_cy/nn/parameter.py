@@ -6,6 +6,7 @@ from typing import Any
 from .._core.graph.tensor import Tensor
 from .._core.ops.overrides import disabled_torch_function as _disabled_torch_function
 from .._core.ops.overrides import take_for_tensors as _take_for_tensors
+from .._core.ops.shapes.shape import replace_array as _replace_array
 from .._core.runtime.entry import public as _public
 from .._creation import empty
 from .._later import names_later as _names_later
@@ -43,6 +44,8 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             data = empty(0)
         if type(data) in (Tensor, Parameter) or not isinstance(data, Tensor):
             return Tensor._make_subclass(cls, data, requires_grad)
+        if data.is_meta:
+            return data._as_parameter(requires_grad)  # type: ignore[attr-defined]
         made = data.detach().requires_grad_(requires_grad)
         if type(made) is not type(data):
             raise RuntimeError(
@@ -123,7 +126,15 @@ class UninitializedTensorMixin:
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
         """``materialize(shape)`` makes it a tensor of that shape, whose elements are not set."""
-        self.data = empty(*shape, device=device, dtype=self.data.dtype if dtype is None else dtype)
+        size = (shape,) if isinstance(shape, int) else tuple(shape)
+        where = vars(self).pop("_device", None) if device is None else device
+        made = empty(size, device=where, dtype=self.data.dtype if dtype is None else dtype)
+        if made.is_meta:
+            _replace_array(self, made)  # type: ignore[arg-type]
+            made = Parameter(made) if self.cls_to_become is Parameter else made
+            self.__class__ = type(made)  # type: ignore[assignment]
+            return
+        self.data = made
         self.__class__ = self.cls_to_become  # type: ignore[assignment]
 
     @property

@@ -22,6 +22,7 @@ from ._storages import (
     rebuild_parameter,
     rebuild_tensor,
     rebuild_tensor_without_grad,
+    rebuild_without_elements,
     set_attributes,
 )
 
@@ -93,6 +94,7 @@ KNOWN: dict[str, Any] = {
     "collections.OrderedDict": _ordered_dict, "collections.Counter": _counter, "torch.Size": Size, "torch.device": device,
     "torch.Tensor": Tensor, "torch._utils._rebuild_tensor": rebuild_tensor_without_grad,
     "torch._utils._rebuild_tensor_v2": rebuild_tensor, "torch._utils._rebuild_parameter": rebuild_parameter,
+    "torch._utils._rebuild_meta_tensor_no_storage": rebuild_without_elements,
     "torch._utils._rebuild_parameter_with_state": rebuild_parameter,
     "torch._tensor._rebuild_from_type_v2": _rebuild_subclass,
     "_codecs.encode": _encoded, "builtins.bytearray": _bytearray, "__builtin__.bytearray": _bytearray,

@@ -10,6 +10,7 @@ from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor
 from .._core.ops.indexing.memory import owner_of_memory
 from .._data import from_numpy
+from .._strided import empty_strided
 from ..storage import TypedStorage
 from ..storage._names import STORAGES
 from ..storage._untyped import storage_on
@@ -126,6 +127,15 @@ def rebuild_tensor(
 def rebuild_tensor_without_grad(storage: Any, storage_offset: Any, size: Any, stride: Any) -> Tensor:
     """A tensor as files of old versions name it."""
     return rebuild_tensor(storage, storage_offset, size, stride)
+
+
+def rebuild_without_elements(dtype: Any, size: Any, stride: Any, requires_grad: Any) -> Tensor:
+    """A tensor on the device "meta"."""
+    if not isinstance(dtype, dtypes.dtype) or not _is_sizes(size) or not _is_sizes(stride) or len(size) != len(stride):
+        raise ValueError("expected a dtype, sizes and strides")
+    if type(requires_grad) is not bool or len(size) > MAX_DIMENSIONS:
+        raise ValueError(f"expected requires_grad, and {MAX_DIMENSIONS} sizes at most")
+    return empty_strided(tuple(size), tuple(stride), dtype=dtype, device="meta", requires_grad=requires_grad)
 
 
 def rebuild_parameter(data: Any, requires_grad: Any, hooks: Any = None, state: Any = None) -> Tensor:

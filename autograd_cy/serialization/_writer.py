@@ -100,6 +100,9 @@ class Writer(_Pickler):
     def _tensor(self, tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
         """How a tensor is made of its memory."""
         warn_if_has_hooks(tensor)
+        if tensor.is_meta:
+            what = tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.requires_grad
+            return _global("torch._utils._rebuild_meta_tensor_no_storage"), what
         attributes = vars(tensor)
         parameters = sys.modules.get(f"{OURS}.nn.parameter")
         if parameters is not None and type(tensor) is parameters.Parameter:

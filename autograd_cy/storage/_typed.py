@@ -252,7 +252,7 @@ class TypedStorage:
 
     def __repr__(self) -> str:
         what = f"[torch.storage.TypedStorage(dtype={self.dtype}, device={self.device}) of size {len(self)}]"
-        return shown(self._elements, what)
+        return shown(None if self._untyped_storage._is_meta else self._elements, what)
 
 
 def _rebuilt(untyped: UntypedStorage, dtype: dtypes.dtype) -> TypedStorage:

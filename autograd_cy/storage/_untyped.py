@@ -17,6 +17,7 @@ from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.indexing.memory import bytes_of, owner_of_memory, references_besides
 from .._core.runtime.entry import public
+from .._placeholders import Placeholder, placeholder
 from .._size import device as Device
 from .._size import on_cpu
 
@@ -38,6 +39,7 @@ class UntypedStorage:
 
     _owner: Any
     _bytes: Any
+    _is_meta: bool
     _typed: Any  # a method that `_typed` gives it: the bytes as a TypedStorage of uint8
     filename: str | None = None
 
@@ -45,16 +47,18 @@ class UntypedStorage:
 
     @public
     def __init__(self, *args: Any, device: Any = None, allocator: Any = None):
-        if device is not None:
+        if device is not None and Device(device).type == "meta":
+            args = (placeholder((len(_made_of(*args)),), np.uint8),)
+        elif device is not None:
             on_cpu(device)
         if len(args) > 1:
             kinds = ", ".join(type(value).__name__ for value in args)
             raise TypeError(f"torch.UntypedStorage() received an invalid combination of arguments - got ({kinds})")
-        self._stand_for(_made_of(*args))
+        self._stand_for(args[0] if args and isinstance(args[0], np.ndarray) and args[0].dtype == np.uint8 else _made_of(*args))
 
     def _stand_for(self, owner: Any) -> None:
         """Stand for the memory of an array that owns it."""
-        self._owner, self._bytes = owner, bytes_of(owner)
+        self._owner, self._bytes, self._is_meta = owner, bytes_of(owner), isinstance(owner.base, Placeholder)
         _moves.storages[id(owner)] = self
 
     # the bytes
@@ -82,13 +86,13 @@ class UntypedStorage:
     @public
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, int):
-            return int(self._bytes[self._place(index)])
+            return int(self._readable()[self._place(index)])
         if not isinstance(index, slice):
             raise TypeError(f"can't index a torch.UntypedStorage with {type(index).__name__}")
         if index.step not in (None, 1):
             raise RuntimeError(f"Trying to slice with a step of {index.step}, but only a step of 1 is supported")
         part = object.__new__(UntypedStorage)
-        part._owner, part._bytes = self._owner, self._bytes[index]
+        part._owner, part._bytes, part._is_meta = self._owner, self._bytes[index], self._is_meta
         return part
 
     @public
@@ -107,16 +111,22 @@ class UntypedStorage:
 
     def tolist(self) -> list[int]:
         """``tolist()`` is a list of the bytes, as ints."""
-        found: list[int] = self._bytes.tolist()
+        found: list[int] = self._readable().tolist()
         return found
 
+    def _readable(self) -> Any:
+        """The bytes, if there are any."""
+        if self._is_meta:
+            raise NotImplementedError("Not available for 'meta' device type")
+        return self._bytes
+
     def _as_tensor(self) -> Tensor:
-        return from_array(self._bytes)
+        return from_array(self._readable())
 
     def _elements(self, dtype: dtypes.dtype) -> Any:
         """The bytes as an array of elements of a dtype; what is left over at the end doesn't count."""
         n = len(self._bytes) // dtype.itemsize
-        return self._bytes[: n * dtype.itemsize].view(dtype.numpy_dtype)
+        return self._readable()[: n * dtype.itemsize].view(dtype.numpy_dtype)
 
     @public
     def fill_(self, value: int) -> "UntypedStorage":
@@ -137,7 +147,7 @@ class UntypedStorage:
 
     def clone(self) -> "UntypedStorage":
         """``clone()`` is a copy."""
-        return storage_on(self._bytes.copy())
+        return storage_on(placeholder(self._bytes.shape, np.uint8) if self._is_meta else self._bytes.copy())
 
     @public
     def byteswap(self, dtype: dtypes.dtype) -> None:
@@ -150,7 +160,7 @@ class UntypedStorage:
 
     def data_ptr(self) -> int:
         """``data_ptr()`` is the address of the first byte; 0 if there is none."""
-        return int(self._bytes.ctypes.data) if len(self) else 0
+        return int(self._bytes.ctypes.data) if len(self) and not self._is_meta else 0
 
     @property
     def _cdata(self) -> int:
@@ -165,8 +175,8 @@ class UntypedStorage:
 
     @property
     def device(self) -> Device:
-        """Where the bytes are: on the CPU."""
-        return Device("cpu")
+        """Where the bytes are: on the CPU; on "meta" if there are none."""
+        return Device("meta" if self._is_meta else "cpu")
 
     def get_device(self) -> int:
         """``get_device()`` is -1: the CPU has no number."""
@@ -185,6 +195,8 @@ class UntypedStorage:
         """``is_shared()`` is whether other processes may see the bytes: after share_memory_(), or in a file."""
         from .._shared_memory import place_of
 
+        if self._is_meta:
+            return False
         if isinstance(self._owner, np.memmap):
             return self._owner.mode == "r+"
         return place_of(self._as_tensor()) is not None
@@ -199,7 +211,7 @@ class UntypedStorage:
 
     def resizable(self) -> bool:
         """``resizable()`` is whether resize_() may work: a mapped file and shared memory keep their size."""
-        return not self.is_shared() and self.filename is None and self._bytes.flags.writeable
+        return not self._is_meta and not self.is_shared() and self.filename is None and self._bytes.flags.writeable
 
     @public
     def resize_(self, nbytes: int) -> "UntypedStorage":
@@ -336,11 +348,14 @@ class UntypedStorage:
         return made
 
     def __repr__(self) -> str:
-        return shown(self._bytes, f"[torch.storage.UntypedStorage(device={self.device}) of size {len(self)}]")
+        what = f"[torch.storage.UntypedStorage(device={self.device}) of size {len(self)}]"
+        return shown(None if self._is_meta else self._bytes, what)
 
 
 def shown(values: Any, description: str) -> str:
     """What repr() of a storage is: its elements, a line for each, and what it is."""
+    if values is None:
+        return f"...\n{description}"
     return "\n".join([*(f" {value}" for value in values.tolist()), *([] if values.size else [" "]), description])
 
 

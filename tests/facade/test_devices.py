@@ -56,11 +56,3 @@ def test_nothing_goes_there_by_a_call_of_its_name(torch):
     for thing in (torch.ones(2), torch.nn.Linear(2, 2)):
         with pytest.raises(AssertionError, match=r"^Torch not compiled with CUDA enabled"):
             thing.cuda()
-
-
-def test_tensors_without_memory_come_later():
-    import autograd_cy as ag
-
-    for way in WAYS.values():
-        with pytest.raises(NotImplementedError, match=r"device 'meta': PyTorch has .* does not"):
-            way(ag, "meta")

@@ -71,7 +71,7 @@ FACADE = [
     signal.windows
     signal
     _constructor
-    _questions
+    _placeholders
     storage._names
     storage._untyped
     storage._typed
@@ -79,6 +79,8 @@ FACADE = [
     storage
     utils.dlpack
     return_types types _function_modes
+    _default_device
+    _questions
     _typed
     _types
     profiler._format profiler._recording profiler._flops profiler._operands
@@ -162,12 +164,13 @@ FACADE = [
     array_api._creation array_api._elementwise array_api._products array_api._shapes array_api._statistics array_api._types
     array_api.fft array_api.linalg
     array_api
-    _closeness
+    _closeness _meta
     _tensor nn._embedding_bag nn._multi_head nn.functional
     _numbered_reductions
     _coverage _different_elements _lowrank _native_norms _segments
     _VF
     nn.parameter nn.init
+    _meta_parameter
     serialization._archive serialization._safe_globals
     serialization._storages
     serialization._reader serialization._writer

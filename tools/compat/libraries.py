@@ -41,7 +41,6 @@ def missing(reason: str, names: str) -> Difference:
 # Differences that any library may meet.
 COMMON = (
     missing("float8 dtypes come next", r"float8_\w+"),
-    Difference("tensors without memory come next", error=r"device 'meta': PyTorch has"),
     missing("several processes come later", "distributed.TCPStore"),
     Difference("no TorchScript", error=r"this package has no TorchScript"),
     missing("sparse tensors come next", r"(sparse(_(coo|csr)_tensor)?|to_sparse|is_sparse)"),

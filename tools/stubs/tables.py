@@ -22,7 +22,7 @@ PARAMETERS = {
     "generator": "Generator", "lambd": "float", "median": "float", "sigma": "float", "mean": "float", "std": "float",
     "from_": "float", "to": "float", "random_.from_": "int", "random_.to": "int", "num_samples": "int", "replacement": "bool",
     "bernoulli.p": "float", "bernoulli_.p": "float | Tensor", "geometric_.p": "float",
-    "to_device.stream": "Any", "owner": "_Array", "holder": "list[_Array]", "references_besides.tensors": "list[Tensor]",
+    "to_device.stream": "Any", "answer_errors.error": "type[BaseException]", "owner": "_Array", "holder": "list[_Array]", "references_besides.tensors": "list[Tensor]",
     # of recurrent layers, which take packed sequences, too: by place, each argument then being another one
     "hx": "Any", "params": "Any", "has_biases": "Any", "num_layers": "Any", "dropout": "Any", "train": "Any",
     "bidirectional": "Any", "batch_first": "Any", "lstm_cell.hx": "Sequence[Tensor]", "w_ih": "Tensor", "w_hh": "Tensor",
@@ -573,7 +573,7 @@ CORE = {
         [],
         {
             "bytes_of": "Any", "owner_of_memory": "Any", "references_besides": "int",
-            "take_memory": "Tensor",
+            "take_memory": "Tensor", "taken_into": "Any",
         },
     ),
     "arrays.conversions": ([], {"fitting_array": "np.ndarray"}),
@@ -764,7 +764,7 @@ CORE = {
             "stack": "Tensor",
         },
     ),
-    "runtime.entry": ([], {"public": "_F", "show_one_frame": "None"}),
+    "runtime.entry": ([], {"answer_errors": "None", "public": "_F", "show_one_frame": "None"}),
     "runtime.module_slots": ([], {"call_module": "Any", "fill_slots": "None", "set_up": "None"}),
     "runtime.recorder": (["Recorder"], {}),
     "runtime.events": ([], {"begin_region": "Any", "end_region": "None", "is_recording": "bool"}),

@@ -388,6 +388,8 @@ cdef class Tensor(TensorBase):
         try:
             if has_extras(self) and self.extras.tangents is not None:
                 facade["check_without_tangent"](self)
+            if <void *> Py_TYPE(<PyObject *> self) != tensor_type and (<object> self).is_meta:
+                raise BufferError("a tensor on the device 'meta' has no elements")
             array = numpy(self)
         except RuntimeError as error:
             raise BufferError(str(error)) from None

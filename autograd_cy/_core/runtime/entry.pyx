@@ -94,6 +94,10 @@ cdef int watch_entries(Watcher function, int by) except -1:
     return 0
 
 
+cdef object answered_error = None
+cdef object answer = None
+
+
 def public(function):
     """public(function): the function, entered by way of the step."""
     @functools.wraps(function)
@@ -115,6 +119,8 @@ cdef PyObject *call_refused(PyObject *function, PyObject **args, size_t n, PyObj
     cdef PyObject *error = NULL
     cdef PyObject *value = NULL
     cdef PyObject *trace = NULL
+    if answered_error is not None and PyErr_ExceptionMatches(answered_error):
+        return call_answered(function, args, n, names)
     if not PyErr_ExceptionMatches(TypeError):
         return NULL
     PyErr_Fetch(&error, &value, &trace)
@@ -131,6 +137,34 @@ cdef PyObject *call_refused(PyObject *function, PyObject **args, size_t n, PyObj
         explain_arguments(function, n, names, &value)
     PyErr_Restore(error, value, trace)
     return NULL
+
+
+cdef PyObject *call_answered(PyObject *function, PyObject **args, size_t n, PyObject *names) except NULL:
+    """What the answer to that error is; if there is none, the error."""
+    cdef PyObject *error = NULL
+    cdef PyObject *value = NULL
+    cdef PyObject *trace = NULL
+    PyErr_Fetch(&error, &value, &trace)
+    n_args = PyVectorcall_NARGS(n)
+    kwargs = {} if names == NULL else {name: <object> args[n_args + i] for i, name in enumerate(<tuple> names)}
+    result = answer(<object> function, tuple([<object> args[i] for i in range(n_args)]), kwargs)
+    if result is NotImplemented:
+        PyErr_Restore(error, value, trace)
+        return NULL
+    Py_XDECREF(error)
+    Py_XDECREF(value)
+    Py_XDECREF(trace)
+    Py_INCREF(result)
+    return <PyObject *> result
+
+
+def answer_errors(error, function):
+    """answer_errors(error, function): where a public function raises that error, function(called, args, kwargs) has the result.
+
+    If that is NotImplemented, the error stays.
+    """
+    global answered_error, answer
+    answered_error, answer = error, function
 
 
 cdef PyObject *call_without_lacking(object function, list args, dict kwargs) except NULL:

@@ -12,7 +12,7 @@ from ..._likes import empty_like
 from ..._size import device as Device
 from ..._size import on_cpu
 from ...autograd.grad_mode import no_grad
-from ..parameter import UninitializedTensorMixin
+from ..parameter import Parameter, UninitializedTensorMixin
 
 
 class WithConversions:
@@ -35,12 +35,17 @@ class WithConversions:
         if recurse:
             for module in self.children():
                 module._apply(fn)
-        for parameter in self._parameters.values():
+        for name, parameter in self._parameters.items():
             if parameter is None:
                 continue
             gradient = parameter.grad
             with no_grad():
-                parameter.data = fn(parameter)
+                applied = fn(parameter)
+                if applied.is_meta is not parameter.is_meta:  # tensors with and without memory can't change places
+                    self._parameters[name] = made = Parameter(applied.detach(), parameter.requires_grad)
+                    made.grad = None if gradient is None else fn(gradient)
+                    continue
+                parameter.data = applied
                 if gradient is not None:
                     gradient.data = fn(gradient)
                     parameter.grad = gradient
@@ -74,7 +79,7 @@ class WithConversions:
         >>> ag.nn.Linear(2, 1).to(ag.float64).weight.dtype
         torch.float64
         """
-        dtype, memory_format = _what_to(*args, **kwargs)
+        device, dtype, memory_format = _what_to(*args, **kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
@@ -88,9 +93,14 @@ class WithConversions:
 
         def convert(tensor: Any) -> Any:
             wanted = dtype if tensor.is_floating_point() or tensor.is_complex() else None
+            if tensor.is_meta and device is not None and Device(device).type != "meta":
+                raise NotImplementedError(
+                    "Cannot copy out of meta tensor; no data! Please use torch.nn.Module.to_empty() instead of "
+                    "torch.nn.Module.to() when moving module from meta to a different device."
+                )
             if memory_format is not None and tensor.dim() in (4, 5):
-                return tensor.to(wanted, memory_format=memory_format)
-            return tensor.to(wanted)
+                return tensor.to(device, wanted, memory_format=memory_format)
+            return tensor.to(device, wanted)
 
         return self._apply(convert)
 
@@ -180,8 +190,8 @@ def _what_to(
     other: Any = None,
     non_blocking: bool = False,
     memory_format: Any = None,
-) -> tuple[Any, Any]:
-    """The dtype and the memory format that the arguments of to() ask for."""
+) -> tuple[Any, Any, Any]:
+    """The device, the dtype and the memory format that the arguments of to() ask for."""
     given = other if tensor is None else tensor
     for argument in args:
         if isinstance(argument, Tensor):
@@ -194,10 +204,10 @@ def _what_to(
             raise TypeError(
                 f"to() received an invalid combination of arguments: {argument!r} is no device, dtype or tensor"
             )
-    if device is not None:
-        on_cpu(device)
     if given is not None:
-        dtype = given.dtype
+        dtype, device = given.dtype, given.device
+    if device is not None and Device(device).type != "meta":
+        on_cpu(device)
     if memory_format is not None and not isinstance(memory_format, MemoryFormat):
         raise TypeError(f"to(): argument 'memory_format' must be torch.memory_format, not {type(memory_format).__name__}")
-    return None if dtype is None else dtypes.convert(dtype), memory_format
+    return device, None if dtype is None else dtypes.convert(dtype), memory_format

@@ -55,7 +55,7 @@ class RNNCellBase(Module):
         is_batched = input.dim() == 2
         x = input if is_batched else input.unsqueeze(0)
         if hx is None:
-            hx = zeros((x.size(0), self.hidden_size), dtype=x.dtype)
+            hx = zeros((x.size(0), self.hidden_size), dtype=x.dtype, device=x.device)
         elif not is_batched:
             hx = hx.unsqueeze(0)
         h = cell(x, hx, self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
@@ -124,7 +124,7 @@ class LSTMCell(RNNCellBase):
         is_batched = input.dim() == 2
         x = input if is_batched else input.unsqueeze(0)
         if hx is None:
-            state = zeros((x.size(0), self.hidden_size), dtype=x.dtype)
+            state = zeros((x.size(0), self.hidden_size), dtype=x.dtype, device=x.device)
             hx = (state, state)
         elif not is_batched:
             hx = (hx[0].unsqueeze(0), hx[1].unsqueeze(0))

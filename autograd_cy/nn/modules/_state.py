@@ -15,6 +15,12 @@ from ._hooks import Hooks, _WrappedHook, added
 _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
 Keys = list[str]
 
+_LOST = (
+    "for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current model, which is a "
+    "no-op. (Did you mean to pass `assign=True` to assign items in the state dictionary to their corresponding key in the "
+    "module instead of copying them in place?)"
+)
+
 
 class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     """What load_state_dict() returns: the keys that were not there, and those that have no place."""
@@ -191,6 +197,8 @@ class WithState:
                 if assign:
                     setattr(self, name, _as_kind_of(tensor, given))
                 else:
+                    if tensor.is_meta and not given.is_meta:
+                        warnings.warn(_LOST.format(key=key), stacklevel=2)
                     tensor.copy_(given)
         except Exception as error:
             return (

@@ -192,7 +192,7 @@ class RNNBase(Module):
 
     def _zeros(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
         """The states to begin with where none are given."""
-        return zeros(self.get_expected_hidden_size(input, batch_sizes), dtype=input.dtype)
+        return zeros(self.get_expected_hidden_size(input, batch_sizes), dtype=input.dtype, device=input.device)
 
     def _check_state_rank(self, hx: Any, is_batched: bool) -> None:
         if hx.dim() != (3 if is_batched else 2):
@@ -326,7 +326,8 @@ class LSTM(RNNBase):
         return hx if permutation is None else tuple(super(LSTM, self).permute_hidden(x, permutation) for x in hx)
 
     def _zeros(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
-        return super()._zeros(input, batch_sizes), zeros(self.get_expected_cell_size(input, batch_sizes), dtype=input.dtype)
+        size = self.get_expected_cell_size(input, batch_sizes)
+        return super()._zeros(input, batch_sizes), zeros(size, dtype=input.dtype, device=input.device)
 
     def _check_state_rank(self, hx: Any, is_batched: bool) -> None:
         rank = 3 if is_batched else 2

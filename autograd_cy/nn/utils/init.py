@@ -4,7 +4,6 @@ import inspect
 from typing import Any
 
 from ..._core.runtime.entry import public as _public
-from ...random import get_rng_state, set_rng_state
 from ..modules.module import Module
 
 __all__ = ["skip_init"]
@@ -12,7 +11,7 @@ __all__ = ["skip_init"]
 
 @_public
 def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """``skip_init(nn.Linear, 2, 3)``: a module whose parameters have any values, made without random numbers.
+    """``skip_init(nn.Linear, 2, 3)``: a module whose parameters and buffers have any values: they are not initialized.
 
     RuntimeError for what is no Module, or takes no ``device``.
 
@@ -24,8 +23,5 @@ def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"Expected a Module; got {module_cls}")
     if "device" not in inspect.signature(module_cls).parameters:
         raise RuntimeError("Module must support a 'device' arg to skip initialization")
-    state = get_rng_state()
-    try:
-        return module_cls(*args, **kwargs)
-    finally:
-        set_rng_state(state)
+    device = kwargs.pop("device", "cpu")
+    return module_cls(*args, device="meta", **kwargs).to_empty(device=device)

@@ -8,7 +8,7 @@ from autograd_cy._core.arrays.buffers cimport typed_view
 from autograd_cy._core.arrays.region cimport measure
 from autograd_cy._core.graph.guard cimport owner_of
 from autograd_cy._core.graph.record cimport new_node, record_all
-from autograd_cy._core.graph.tensor cimport Tensor, count_write, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, count_write, moved_into, new_tensor
 from autograd_cy._core.ops.indexing.inplace_views cimport take_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.writes.inplace cimport is_recorded_write, previous_of
@@ -80,3 +80,8 @@ def take_memory(Tensor self, cnp.ndarray array, source=None):
     if is_view_of_another(self):            # it is a part of its base no longer
         self.extras.base = None
     return self
+
+
+def taken_into(cls, Tensor tensor):
+    """taken_into(cls, tensor) -> Tensor: an instance of a subclass with all that a tensor has which nobody else holds."""
+    return moved_into(cls, tensor)

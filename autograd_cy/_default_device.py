@@ -1,0 +1,61 @@
+"""Where tensors are made that name no device: with torch.device(...), set_default_device() (facade)."""
+
+from contextvars import ContextVar
+from typing import Any
+
+from ._function_modes import TorchFunctionMode
+from ._size import device as Device
+
+_MAKERS = {
+    "arange", "as_tensor", "asarray", "bartlett_window", "blackman_window", "empty", "empty_permuted", "empty_strided", "eye",
+    "full", "hamming_window", "hann_window", "kaiser_window", "linspace", "logspace", "normal", "ones", "rand", "randint",
+    "randn", "randperm", "scalar_tensor", "tensor", "tril_indices", "triu_indices", "zeros",
+}  # fmt: skip
+
+
+class DeviceContext(TorchFunctionMode):
+    """Lets calls that make tensors, and name no device, make them there."""
+
+    def __init__(self, device: Device):
+        self.device = device
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        if func.__name__ in _MAKERS and kwargs.get("device") is None and kwargs.get("out") is None:
+            kwargs["device"] = self.device
+        return func(*args, **kwargs)
+
+
+_entered: ContextVar[tuple[DeviceContext, ...]] = ContextVar("autograd_cy devices", default=())
+_default: list[DeviceContext] = []
+
+
+def enter(device: Device) -> None:
+    """enter(device): let tensors be made there, until leave()."""
+    mode = DeviceContext(device)
+    mode.__enter__()
+    _entered.set((*_entered.get(), mode))
+
+
+def leave(*exception: Any) -> None:
+    """leave(): take the last enter() back."""
+    *outer, mode = _entered.get() or (None,)
+    if mode is not None:
+        _entered.set(tuple(outer))
+        mode.__exit__(*exception)
+
+
+def set_default(device: Device | None) -> None:
+    """set_default(device): let tensors be made there that name no other device; None: on the CPU."""
+    if _default:
+        _default.pop().__exit__(None, None, None)
+    if device is not None and device.type != "cpu":
+        mode = DeviceContext(device)
+        mode.__enter__()
+        _default.append(mode)
+
+
+def get_default() -> Device:
+    """get_default() -> where tensors are made that name no device."""
+    modes = [*_default, *_entered.get()]
+    return modes[-1].device if modes else Device("cpu")
