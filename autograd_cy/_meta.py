@@ -107,7 +107,7 @@ class MetaTensor(Tensor):
     def type(self, dtype: Any = None) -> Any:
         """type() -> "torch.meta.FloatTensor"; or in another dtype."""
         if dtype is not None:
-            return self.to(dtype)
+            return self.__torch_function__(Tensor.type, (), (self, dtype))
         return Tensor.type(from_array(np.empty(0, metadata_of(self).dtype))).replace("torch.", "torch.meta.")
 
     def to(self, *args: Any, **kwargs: Any) -> Any:
