@@ -1,28 +1,32 @@
 """Random tensors whose parameters are tensors, and those with the shape of another (facade). Imported when asked for.
 
-What is drawn has gradients of zero, as in PyTorch. Under vmap its `randomness` says whether samples draw their own.
+What is drawn has gradients of zero, as in PyTorch. Under vmap its `randomness` says whether samples draw their own: NOTE
+[Randomness].
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ._arguments import array_argument, dtype_of_number, laid_out_like, resolve, sizes, wrap
-from ._core.batching.batched import all_samples, is_batched, one_sample
+from ._core.batching.batched import is_batched, one_sample
 from ._core.batching.levels import open_levels
 from ._core.graph.tensor import Tensor, array_of
-from ._core.ops.drawing import drawn_with
+from ._core.ops.drawing import drawn_array, drawn_with
+from ._core.ops.operations import OPS
 from ._core.ops.out_argument import check_out, into
 from ._core.ops.overrides import handle_torch_function, has_torch_function
 from ._core.ops.random_fills import new_integers, new_random, real_argument, truths_like
 from ._core.runtime.entry import public
 from ._generator import Generator
-from ._streams import drawing_levels, normal_numbers, source_of, type_word
+from ._streams import drawing_levels, drawn, normal_numbers, parameter_of, refuse_out, source_of, type_word
 from .random import randint
 
 __all__ = ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"]
 
+_where = OPS["where"].function
 _MOST_CATEGORIES = 1 << 24
 _INT64 = dtype_of_number(int)
 
@@ -45,6 +49,9 @@ def bernoulli(
             return made
     if type(input) is not Tensor and has_torch_function((input,)):
         return handle_torch_function(bernoulli, (input,), input, p, generator=generator, out=out)
+    if p is not None and open_levels():
+        refuse_out(out)
+        return _with_probability(input, p, generator)
     if p is not None:
         made = input.clone().bernoulli_(p, generator=generator)
         return made if out is None else into(out, made, "bernoulli")
@@ -147,6 +154,10 @@ def _normal(
         made = new_random("normal", a, b, (), size, dtype, generator, "normal")
         if made is not None:
             return made
+    if open_levels():
+        draw = functools.partial(_normal_numbers, a, b)
+        shape, dtype = sizes("normal", (), size), resolve(dtype, device, requires_grad, out=out)
+        return drawn(draw, shape, "normal", generator, dtype, requires_grad, out)
     if out is not None:
         check_out(out, "normal")
     made = wrap(np.empty(sizes("normal", (), size), resolve(dtype, device, requires_grad, out=out)))
@@ -245,7 +256,7 @@ def randint_like(
         if made is not None:
             return made
     wanted = resolve(dtype, device, requires_grad, default=input.dtype)
-    if is_batched(input):
+    if open_levels():
         return randint(low, high, tuple(input.shape), generator=generator, dtype=wanted, requires_grad=requires_grad)
 
     def make(shape: tuple[int, ...]) -> np.ndarray:
@@ -274,15 +285,14 @@ def _drawn(
     dtype = dtype or tensors[0].dtype.numpy_dtype
     if dtype.kind not in "fc" and node is not None:
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{type_word(tensors[0])}'")
+    refuse_out(out)
     if out is not None:
         check_out(out, name)
     shape: tuple[int, ...] = tensors[0].shape
     if len(tensors) > 1 and tensors[1].shape != shape:
         shape = np.broadcast_shapes(*(tuple(x.shape) for x in tensors))
     levels = drawing_levels() if open_levels() else []
-    if not levels and any(map(is_batched, tensors)):
-        raise RuntimeError(f"vmap: {name}() with parameters of a batch needs randomness='different'")
-    samples = [_samples(x, shape, levels) for x in tensors]
+    samples = [_samples(x, shape, levels, name) for x in tensors]
     made = wrap(np.asarray(draw(source_of(name, generator), *samples)).astype(dtype, copy=False))
     if levels:
         made = one_sample(made, levels)
@@ -291,13 +301,34 @@ def _drawn(
     if node is None or not any(x.requires_grad for x in tensors):
         return made
     if levels:
-        return tensors[0].expand(shape).clone().copy_(made)
+        return _with_gradients_of_zero(made, tensors)
     return drawn_with(made, tensors, node)
 
 
-def _samples(x: Tensor, shape: tuple[int, ...], levels: list[Any]) -> np.ndarray:
+def _samples(x: Tensor, shape: tuple[int, ...], levels: list[Any], name: str) -> np.ndarray:
     """The numbers of a parameter, expanded to the shape; of all samples at the levels of vmap."""
-    if not levels:
+    if not levels and not is_batched(x):
         return array_of(x) if x.shape == shape else np.broadcast_to(array_of(x), shape)
-    x = x.detach() if x.shape == shape else x.detach().expand(shape)
-    return array_of(all_samples(x, levels))
+    return parameter_of(x if x.shape == shape else x.expand(shape), levels, name)
+
+
+def _with_probability(input: Tensor, p: float, generator: Generator | None) -> Tensor:
+    """bernoulli(input, p) within vmap."""
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
+    made = _drawn("bernoulli", None, lambda source, x: source.random(x.shape) < p, (input,), generator)
+    return _with_gradients_of_zero(made, (input,)) if input.requires_grad else made
+
+
+def _with_gradients_of_zero(made: Tensor, tensors: tuple[Tensor, ...]) -> Tensor:
+    """What was drawn within vmap, as a function of these tensors."""
+    true = wrap(np.asarray(True))
+    for x in tensors:
+        made = _where(true, made, x)
+    return made
+
+
+def _normal_numbers(
+    mean: float, std: float, shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype
+) -> np.ndarray:
+    return drawn_array("normal", shape, dtype, generator, function, mean, std)

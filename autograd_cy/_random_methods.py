@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from ._arguments import integer
+from ._core.batching.batched import levels_of
 from ._core.batching.levels import open_levels
+from ._core.batching.rules import refusal_of_write
 from ._core.graph.tensor import Tensor, array_of
-from ._core.ops.drawing import drawn_array
+from ._core.ops.drawing import drawing_levels, drawn_array
 from ._core.ops.overrides import extend_overridable
 from ._core.ops.random_fills import (
     check_fill,
@@ -23,7 +25,7 @@ from ._core.ops.random_fills import (
 )
 from ._core.runtime.entry import public
 from ._generator import Generator
-from ._streams import can_hold, drawn, integers, source_of, type_word
+from ._streams import can_hold, drawn, integers, parameter_of, refuse_unbatched, source_of, type_word
 
 _LEFT_OUT: Any = object()
 
@@ -192,15 +194,25 @@ def _fill_by_key(self: Tensor, kind: str, a: float, b: float, generator: Generat
 
 def _fill_samples(self: Tensor, numbers: Callable[..., np.ndarray], name: str, generator: Generator | None) -> Tensor:
     """Write within vmap what `numbers` draws, as `randomness` says."""
+    refuse_unbatched(self, drawing_levels(), name)
     return self.copy_(drawn(numbers, tuple(self.shape), name, generator, self.dtype.numpy_dtype, False))
+
+
+def _chances(self: Tensor, p: Tensor) -> np.ndarray:
+    """The probabilities that are tensors, within vmap of all samples that draw their own numbers."""
+    chances = parameter_of(p.expand(self.shape), drawing_levels(), "bernoulli_")
+    if not set(levels_of(p)) <= set(levels_of(self)):
+        raise refusal_of_write("bernoulli_", (self, p))
+    return chances
 
 
 def _fill_with_truths(self: Tensor, p: Tensor, generator: Generator | None) -> Tensor:
     """Write 1 with the probability that each element of `p` is, else 0."""
-    chances = array_of(p)
+    chances = _chances(self, p) if open_levels() else array_of(p)
     if not ((chances >= 0) & (chances <= 1)).all():
-        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p.tolist()}")
-    chances = array_of(p.detach().expand(self.shape))
+        raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={chances.tolist()}")
+    if not open_levels():
+        chances = array_of(p.detach().expand(self.shape))
 
     def numbers(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:
         return np.asarray(source_of(function, generator).random(shape) < chances).astype(dtype)

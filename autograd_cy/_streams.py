@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ._arguments import wrap
-from ._core.batching.batched import one_sample
+from ._core.batching.batched import all_samples, is_batched, levels_of, one_sample
 from ._core.batching.levels import open_levels
-from ._core.graph.tensor import Tensor
+from ._core.graph.tensor import Tensor, array_of
 from ._core.ops.drawing import drawing_levels, drawn_array, drawn_integers, set_generator
 from ._core.ops.out_argument import check_out
 from ._generator import Generator
@@ -33,9 +33,47 @@ def drawn(
         if out is not None:
             check_out(out, function)
         return wrap(draw(shape, function, generator, dtype), requires_grad, out, function)
+    refuse_out(out)
     apart = drawing_levels()
     batch = tuple(level.size for level in reversed(apart))
     return one_sample(wrap(draw((*batch, *shape), function, generator, dtype), requires_grad), apart)
+
+
+# NOTE [Randomness]
+# What vmap's `randomness` means for an operation that draws, at each level by itself:
+#   1. "error": it is refused (`drawing_levels`).
+#   2. "different": each sample draws its own numbers, also where no tensor is batched. In place, the tensor has to be batched.
+#   3. "same": the numbers are the same for all samples. Parameters of a distribution that are batched are refused.
+#   4. out= is refused.
+
+
+def refuse_out(out: Any) -> None:
+    """RuntimeError for out= within vmap."""
+    if out is not None and open_levels():
+        raise RuntimeError(
+            "vmap: We do not support calling out variants of random operations inside of vmap. Please use non-out variants as "
+            "a workaround"
+        )
+
+
+def parameter_of(x: Tensor, apart: list[Any], function: str) -> np.ndarray:
+    """The samples of a distribution's parameter at the levels where each draws its own; RuntimeError if others differ."""
+    samples = all_samples(x.detach(), apart)
+    if is_batched(samples):
+        raise RuntimeError(
+            "Vmap does not currently support same randomness with a batched tensor input. "
+            f"({function}(): randomness='different' draws for each sample)"
+        )
+    return array_of(samples)
+
+
+def refuse_unbatched(x: Tensor, apart: list[Any], function: str) -> None:
+    """RuntimeError for a tensor that is to be filled with other numbers for each sample, and isn't batched."""
+    if not all(level in levels_of(x) for level in apart):
+        raise RuntimeError(
+            "vmap: Cannot ask for different inplace randomness on an unbatched tensor. This will appear like same randomness. "
+            f"({function}(): write to a tensor that is batched, as rand_like() is)"
+        )
 
 
 def permutations(shape: tuple[int, ...], function: str, generator: Generator | None, dtype: np.dtype) -> np.ndarray:

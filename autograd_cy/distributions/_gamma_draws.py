@@ -50,7 +50,10 @@ class StandardGamma(Function):
         info: Any, in_dims: tuple[Any, ...], concentration: Tensor, generator: Generator | None
     ) -> tuple[Tensor, int]:
         if info.randomness != "different":
-            raise RuntimeError("vmap: draws with concentrations of a batch need randomness='different'")
+            raise RuntimeError(
+                "Vmap does not currently support same randomness with a batched tensor input. "
+                "(randomness='different' draws for each sample)"
+            )
         return StandardGamma.apply(concentration, generator), in_dims[0]
 
 

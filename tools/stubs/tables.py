@@ -725,6 +725,7 @@ CORE = {
             "elementwise": "Any",
             "on_first_value": "Any",
             "on_values": "Any",
+            "refusal_of_write": "RuntimeError",
             "rank_of": "int",
             "rule_of": "Any",
         },

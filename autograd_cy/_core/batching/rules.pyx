@@ -303,7 +303,7 @@ def batched_call(function, BatchLevel level not None, tuple args, dict kwargs):
         kwargs = {name: with_samples(x, level) for name, x in kwargs.items()}
         own = args[0] if args else None
     if in_place and not call.is_batched(own):
-        raise refused_write(function.__name__, args)
+        raise refusal_of_write(function.__name__, args)
     result = by_rule(call, rule, args, kwargs)
     if not in_place:
         return wrapped(call, result, own)
@@ -341,13 +341,18 @@ cdef int check_first(BatchedCall call, tuple args, dict kwargs) except -1:
     return 0
 
 
-cdef object refused_write(str name, tuple args):
-    """The error for writing a batched tensor into one that is not batched, with PyTorch's name of the operation."""
+def refusal_of_write(str name, tuple args):
+    """refusal_of_write(name, args) -> RuntimeError: the error for writing a batched tensor into one that is not.
+
+    It has PyTorch's name of the operation.
+    """
     if name == "set_item":
         index = args[1] if type(args[1]) is tuple else (args[1],)
         name = "index_put_" if any([isinstance(i, (Tensor, list, cnp.ndarray)) for i in index]) else "copy_"
     if name in ("add_", "sub_", "mul_", "div_", "copy_", "masked_fill_"):
         name = "inplace arithmetic"
+    elif name == "bernoulli_":
+        name = "inplace bernoulli"
     return RuntimeError(
         f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more "
         "elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over in a vmap. "

@@ -24,7 +24,8 @@ from autograd_cy._core.writes.inplace cimport (
     LOOKED_AT, check_fits, check_memory, is_recorded_write, keep_copy, may_overlap, previous_of, result_of, written)
 from autograd_cy._core.writes.views cimport is_view_of_another
 
-from autograd_cy._core.batching.rules import batched_fill, declare_rule, elementwise, on_values
+from autograd_cy._core.batching.batched import levels_of
+from autograd_cy._core.batching.rules import batched_fill, declare_rule, elementwise, on_values, refusal_of_write
 from autograd_cy._core.runtime.once import warn_of_lost_imaginary_part
 
 cnp.import_array()
@@ -151,6 +152,8 @@ cdef Tensor in_place(str operation, object function, Tensor target, tuple argume
             if operation not in COMPARISONS:
                 check_result_type(target, arguments)
             raise
+        if y.batched and not set(levels_of(y)) <= set(levels_of(target)):       # by numbers that differ for each sample
+            raise refusal_of_write(operation.removeprefix("functional_"), ())
         if is_view_of_another(target) and y.grad_fn is not None and y.grad_fn.next0 is not previous.grad_fn:
             keep_copy(previous)                 # several nodes can't become part of the base's one: the last one is copied
             return copy_(target, y)

@@ -13,6 +13,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, rank_of
 from autograd_cy._core.ops.nn.pooling_sizes import PlanesRule
+from autograd_cy._core.ops.drawing import drawing_levels, drawn_array
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -55,7 +56,8 @@ cdef object checked_samples(object samples, Tensor x, int dims):
     cdef tuple outer = shape_of(x)[:cnp.PyArray_NDIM(x.array) - dims]
     cdef tuple wanted = ((1,) + outer if len(outer) == 1 else outer) + (dims,)
     if samples is None:
-        samples = (<object> new_tensor(np.zeros(wanted, x.array.dtype))).uniform_()
+        drawing_levels()        # what `randomness` refuses; a batching rule gives all samples, which draw their own then
+        samples = new_tensor(drawn_array("uniform", wanted, x.array.dtype, None, f"fractional_max_pool{dims}d"))
     cdef Tensor numbers = tensor_argument(samples, f"fractional_max_pool{dims}d", "_random_samples", 4)
     cdef tuple sizes = shape_of(numbers)
     if code_of(numbers.array) != code_of(x.array):
