@@ -132,7 +132,7 @@ def random_(self: Tensor, from_: int | None = None, to: Any = _LEFT_OUT, *, gene
     if not open_levels():
         check_fill(self, generator, "random_")
         return drawn_into(self, integers(low, high, tuple(self.shape), "random_", generator, dtype), node, "random_")
-    return self.copy_(drawn(functools.partial(integers, low, high), tuple(self.shape), "random_", generator, dtype, False))
+    return _fill_samples(self, functools.partial(integers, low, high), "random_", generator)
 
 
 def _most(dtype: np.dtype) -> int:
