@@ -1007,7 +1007,7 @@ def scatter(
     input: Tensor, dim: _int, index: Tensor, src: _Number | Tensor | None = None, *,
     value: _Number | Tensor | None = None, reduce: None = None, out: Tensor | None = None
 ) -> Tensor:
-    """a copy with y[index[i][j]][j] = src[i][j] for dim 0, and so on."""
+    """a copy with y[index[i][j]][j] = src[i][j] for dim 0, etc."""
 def scatter_add(
     input: Tensor, dim: _int, index: Tensor, src: Tensor, *, out: Tensor | None = None
 ) -> Tensor:

@@ -1175,7 +1175,7 @@ class Tensor(TensorBase):
         self, dim: _int, index: Tensor, src: _Number | Tensor | None = None, *,
         value: _Number | Tensor | None = None, reduce: None = None
     ) -> Tensor:
-        """a copy with y[index[i][j]][j] = src[i][j] for dim 0, and so on."""
+        """a copy with y[index[i][j]][j] = src[i][j] for dim 0, etc."""
     def scatter_(
         self, dim: _int, index: Tensor, src: _Number | Tensor | None = None, *,
         value: _Number | Tensor | None = None, reduce: None = None

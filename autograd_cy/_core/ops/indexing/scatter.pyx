@@ -147,7 +147,7 @@ def batched_scatter(call, input, dim, index, src=None, **more):
 
 @op(methods=("scatter",), batch=batched_scatter)
 def scatter(input, dim, index, src=None, *, value=None, reduce=None):
-    """scatter(input, dim, index, src, *, reduce=None) -> Tensor: a copy with y[index[i][j]][j] = src[i][j] for dim 0, and so on.
+    """scatter(input, dim, index, src, *, reduce=None) -> Tensor: a copy with y[index[i][j]][j] = src[i][j] for dim 0, etc.
 
     `src` is a tensor that is nowhere smaller than `index`, or a number. Where a place is written several times, the last
     one counts; the gradient takes no notice of that. With reduce="add" or "multiply" each is added to what is there, or
