@@ -151,6 +151,9 @@ def _flatten(data: Any) -> tuple[list[Any], tuple[int, ...]]:
             leaves = [array_of(x) if isinstance(x, Tensor) else x for x in leaves]
         if kinds == {np.ndarray}:
             return leaves, shape + _common_shape(leaves, len(shape))
+        if np.ndarray in kinds and any(type(x) is np.ndarray and x.ndim == 0 for x in leaves):
+            leaves = [x[()] if type(x) is np.ndarray and x.ndim == 0 else x for x in leaves]
+            continue  # beside numbers and sequences, an array without dimensions counts as its number
         shape += (_common_length(leaves, len(shape)),)
         leaves = list(itertools.chain.from_iterable(leaves))
     if any(issubclass(kind, Tensor) for kind in kinds):

@@ -214,15 +214,15 @@ def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def atanh_(input: Tensor) -> Tensor:
     """atanh() written into the tensor's own memory."""
 def atleast_1d(
-    tensors: Tensor | Sequence[Tensor], *others: Tensor, out: Tensor | None = None
+    tensors: Tensor | Sequence[Tensor] = ..., *others: Tensor, out: Tensor | None = None
 ) -> Tensor:
     """a 0-d tensor with one dimension, others as they are; of several tensors a tuple."""
 def atleast_2d(
-    tensors: Tensor | Sequence[Tensor], *others: Tensor, out: Tensor | None = None
+    tensors: Tensor | Sequence[Tensor] = ..., *others: Tensor, out: Tensor | None = None
 ) -> Tensor:
     """a matrix of a number or of a vector, its row; others as they are; of several a tuple."""
 def atleast_3d(
-    tensors: Tensor | Sequence[Tensor], *others: Tensor, out: Tensor | None = None
+    tensors: Tensor | Sequence[Tensor] = ..., *others: Tensor, out: Tensor | None = None
 ) -> Tensor:
     """with three dimensions, a vector's in the middle, a matrix's in front."""
 def baddbmm(
@@ -260,13 +260,13 @@ def bitwise_right_shift(input: Tensor, other: _Operand, *, out: Tensor | None = 
 def bitwise_xor(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """XOR of the bits of integers, or of truth values."""
 def block_diag(
-    tensors: Tensor | Sequence[Tensor], *others: Tensor, out: Tensor | None = None
+    tensors: Tensor | Sequence[Tensor] = ..., *others: Tensor, out: Tensor | None = None
 ) -> Tensor:
     """a matrix of zeros with the tensors as blocks along its diagonal."""
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting."""
 bool: dtype
-def broadcast_tensors(tensors: Tensor | Sequence[Tensor], *others: Tensor) -> tuple[Tensor, ...]:
+def broadcast_tensors(tensors: Tensor | Sequence[Tensor] = ..., *others: Tensor) -> tuple[Tensor, ...]:
     """views of the tensors that are broadcast to each other."""
 @overload
 def broadcast_to(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
@@ -279,7 +279,7 @@ def bucketize(
 ) -> Tensor:
     """the number of the bucket of each element."""
 def cartesian_prod(
-    tensors: Tensor | Sequence[Tensor], *others: Tensor, out: Tensor | None = None
+    tensors: Tensor | Sequence[Tensor] = ..., *others: Tensor, out: Tensor | None = None
 ) -> Tensor:
     """all ways to choose one element of each vector, a row each."""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -794,7 +794,7 @@ def median(input: Tensor) -> Tensor:
 @overload
 def median(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.median: ...
 def meshgrid(
-    tensors: Tensor | Sequence[Tensor], *others: Tensor, indexing: str | None = None
+    tensors: Tensor | Sequence[Tensor] = ..., *others: Tensor, indexing: str | None = None
 ) -> tuple[Tensor, ...]:
     """views of the coordinates of the grid that vectors span."""
 @overload
@@ -985,7 +985,9 @@ def resolve_conj(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the tensor itself: conjugates are computed at once."""
 def resolve_neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the tensor itself: nothing is negated later."""
-def roll(input: Tensor, shifts: _Dims, dims: _Dims = ..., *, out: Tensor | None = None) -> Tensor:
+def roll(
+    input: Tensor, shifts: _Dims, dims: _Dims | None = ..., *, out: Tensor | None = None
+) -> Tensor:
     """a copy, the elements moved on by `shifts` along `dims`, the last to the front."""
 def rot90(
     input: Tensor, k: _int = 1, dims: Sequence[_int] = ..., *, out: Tensor | None = None

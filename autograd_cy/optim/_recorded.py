@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import _names as _ops
 from .._core.graph.tensor import Tensor
+from ..autograd.forward_ad import unpack_dual
 from ..autograd.grad_mode import enable_grad, no_grad
 
 Kept = dict[str, Any]
@@ -44,7 +45,7 @@ def recorded_step(
 
 def _computed(rule: str, param: Any, state: Kept, scalars: tuple[str, ...], options: Options) -> tuple[Tensor, Kept]:
     """What a parameter becomes, and what is kept of it then."""
-    numbers = {name: state[name].item() for name in scalars}
+    numbers = {name: _number_of(state[name]) for name in scalars}
     numbers["step"] = numbers.get("step", 0) + 1
     view, back = (_ops.view_as_real, _ops.view_as_complex) if param.is_complex() else (_same, _same)
     kept = {name: x if name in scalars else view(x) for name, x in state.items()}
@@ -53,7 +54,17 @@ def _computed(rule: str, param: Any, state: Kept, scalars: tuple[str, ...], opti
     value, kept = RULES[rule](view(param.clone()), view(grad), kept, numbers, options)
     after = {name: back(x) for name, x in kept.items()}
     with no_grad():
-        return back(value), after | {name: state[name].detach().clone().fill_(numbers[name]) for name in scalars}
+        return back(value), after | {name: _scalar_like(state[name], numbers[name]) for name in scalars}
+
+
+def _number_of(x: Tensor) -> Any:
+    """The number that a tensor holds; a tensor with a derivative stays one: the step is differentiable by it."""
+    return x if x.requires_grad or unpack_dual(x).tangent is not None else x.item()
+
+
+def _scalar_like(before: Tensor, number: Any) -> Tensor:
+    """A number as a tensor like the one before; a tensor, through which gradients flow, as it is."""
+    return number if isinstance(number, Tensor) else before.detach().clone().fill_(number)
 
 
 def _same(x: Tensor) -> Tensor:

@@ -4,11 +4,13 @@ import gc
 import itertools
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import textwrap
 import time
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -120,8 +122,16 @@ def test_iterable_datasets(workers):
 
 
 def test_a_dataset_that_gives_more_than_it_said():
-    with pytest.warns(UserWarning, match="reported to be 4 .* but 5 samples have been fetched"):
-        assert len(list(data.DataLoader(Numbered(4, divide=False), num_workers=2))) == 8
+    loader = data.DataLoader(Numbered(4, divide=False), num_workers=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sum(1 for _ in loader) == 8  # nobody asked how long it is
+    assert len(loader) == 4
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        assert sum(1 for _ in loader) == 8
+    assert len(given) == 4  # for each that is too many
+    assert re.search("reported to be 4 .* but 5 samples have been fetched", str(given[0].message))
 
 
 def test_workers_that_persist():

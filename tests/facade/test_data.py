@@ -68,6 +68,16 @@ def test_lists_of_arrays():
     check(torch.tensor([[np.ones(2, np.float32)], [[1, 2]]]), "float32", [[[1, 1]], [[1, 2]]])
 
 
+def test_arrays_without_dimensions_count_as_their_numbers():
+    # beside numbers, or below the outermost list, they were taken for sequences
+    check(torch.tensor([1, np.array(3, np.float32), True]), "float32", [1, 3, 1])
+    check(torch.tensor([[np.array(1), np.array(2)], [np.array(3.0), 4]]), "float64", [[1, 2], [3, 4]])
+    check(torch.tensor([[torch.tensor(1), 2], [np.array(3.0), np.float32(4)]]), "float64", [[1, 2], [3, 4]])
+    check(torch.tensor([np.array([1, 2]), [np.array(1), 5]]), "int64", [[1, 2], [1, 5]])
+    with pytest.raises(ValueError, match="expected sequence of length 2"):
+        torch.tensor([[np.array(1), 5], [1]])
+
+
 # Values
 
 

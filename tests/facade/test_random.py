@@ -230,3 +230,20 @@ def test_elements_in_one_place_take_no_random_numbers():
         with pytest.raises(RuntimeError, match="single memory location"):
             method(torch.zeros(3).expand(2, 3))
     assert torch.equal(torch.get_rng_state(), state)
+
+
+@pytest.mark.parametrize(("name", "most"), [("int8", 127), ("uint8", 255), ("float16", 2048), ("bool", 1)])
+def test_integers_from_a_number_up_to_the_largest_that_a_type_holds(name, most):
+    # random_(from, None) took its first argument for the end
+    x = torch.empty(N, dtype=getattr(torch, name)).random_(1, None).double()
+    assert 1 <= x.min() <= x.max() <= most and x.mean() == pytest.approx((1 + most) / 2, rel=0.05)
+    if name == "int8":
+        assert torch.empty(N, dtype=torch.int8).random_(-5, None).min() == -5
+    assert torch.empty(N).random_(3, None).max() > 2**20
+
+
+@pytest.mark.parametrize(("arguments", "node"), [((), 2), ((3,), 1), ((0, None), 0), ((0, 3), 0)])
+def test_nodes_of_random_are_named_by_its_overload(arguments, node):
+    x = torch.ones(2, requires_grad=True).clone().random_(*arguments)
+    assert x.grad_fn.name() == f"RandomBackward{node}"
+    assert torch.ones(N).random_(to=3).max() == 2

@@ -309,3 +309,29 @@ def test_flat_weights_can_be_set():
     assert ag.equal(net(x)[0], before)
     with pytest.raises(ValueError, match=r"expected 8 weights .*got 1"):
         net._flat_weights = tripled[:1]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"input_size": 0.5}, TypeError, "input_size should be of type int, got: float"),
+        ({"input_size": 0}, ValueError, "input_size must be greater than zero"),
+        ({"input_size": -1}, ValueError, "input_size must be greater than zero"),
+        ({"bias": 0}, TypeError, "bias should be of type bool, got: int"),
+        ({"batch_first": None}, TypeError, "batch_first should be of type bool, got: NoneType"),
+    ],
+)
+def test_wrong_arguments_of_networks_are_refused(kind, options, error, message):
+    with pytest.raises(error, match=message):
+        getattr(ag.nn, kind)(**{"input_size": 3, "hidden_size": 5} | options)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_cells_refuse_states_with_and_without_a_batch_alike(kind):
+    # a state of another rank than the input was an IndexError
+    cell, pair = getattr(ag.nn, f"{kind}Cell")(3, 4), (lambda h: (h, h)) if kind == "LSTM" else (lambda h: h)
+    with pytest.raises(RuntimeError, match="Input batch size 2 doesn't match hidden0 batch size 4"):
+        cell(ag.ones(2, 3), pair(ag.ones(4)))
+    with pytest.raises(RuntimeError, match="hidden0 has inconsistent hidden_size: got 1, expected 4"):
+        cell(ag.ones(3), pair(ag.ones(1, 4)))

@@ -132,3 +132,21 @@ def test_old_state_stays_what_it_was():
     numbers = before.tolist()
     optimizer.step()
     assert before.tolist() == numbers and optimizer.state[w]["exp_avg"] is not before
+
+
+@pytest.mark.parametrize("decoupled", [False, True])
+def test_gradients_by_a_number_of_the_state(decoupled):
+    # NAdam's product of momenta was read as a number, through which nothing flows
+    def step(w, g, product, mean, square):
+        w = w.clone()
+        w.grad = g
+        optimizer = ag.optim.NAdam([w], lr=0.9, weight_decay=0.1, decoupled_weight_decay=decoupled, differentiable=True)
+        state = {"step": ag.tensor(10.0, dtype=ag.float64), "mu_product": product, "exp_avg": mean, "exp_avg_sq": square}
+        optimizer.state[w].update({name: x.clone() for name, x in state.items()})
+        optimizer.step()
+        assert optimizer.state[w]["step"] == 11
+        return w, optimizer.state[w]["mu_product"], optimizer.state[w]["exp_avg"]
+
+    values = (START, AIM, 0.8, [0.2, 0.1, -0.3], [0.5, 0.6, 0.7])
+    xs = [ag.tensor(x, dtype=ag.float64, requires_grad=True) for x in values]
+    assert ag.autograd.gradcheck(step, xs, check_forward_ad=True) and ag.autograd.gradgradcheck(step, xs)

@@ -1159,7 +1159,7 @@ class Tensor(TensorBase):
         """keep the `.grad` of this computed tensor in the backward passes to come."""
     @property
     def retains_grad(self) -> _bool: ...
-    def roll(self, shifts: _Dims, dims: _Dims = ...) -> Tensor:
+    def roll(self, shifts: _Dims, dims: _Dims | None = ...) -> Tensor:
         """a copy, the elements moved on by `shifts` along `dims`, the last to the front."""
     def rot90(self, k: _int = 1, dims: Sequence[_int] = ...) -> Tensor:
         """a copy turned by k times 90 degrees, from dims[0] to dims[1]."""

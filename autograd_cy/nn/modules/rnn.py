@@ -22,7 +22,9 @@ _LISTS = ("_flat_weights_names", "_flat_weights")  # what PyTorch's layers keep,
 _OPERATIONS: dict[str, Any] = {"LSTM": lstm, "GRU": gru, "RNN_TANH": rnn_tanh, "RNN_RELU": rnn_relu}
 
 
-def _check_sizes(hidden_size: Any, num_layers: int, dropout: Any, proj_size: int) -> None:
+def _check_sizes(
+    input_size: Any, hidden_size: Any, num_layers: int, dropout: Any, proj_size: int, bias: Any, batch_first: Any
+) -> None:
     if not isinstance(dropout, (int, float)) or isinstance(dropout, bool) or not 0 <= dropout <= 1:
         raise ValueError(
             "dropout should be a number in range [0, 1] representing the probability of an element being zeroed"
@@ -33,10 +35,14 @@ def _check_sizes(hidden_size: Any, num_layers: int, dropout: Any, proj_size: int
             f"than 1, but got dropout={dropout} and num_layers={num_layers}",
             stacklevel=4,
         )
-    if not isinstance(hidden_size, int):
-        raise TypeError(f"hidden_size should be of type int, got: {type(hidden_size).__name__}")
-    if hidden_size <= 0:
-        raise ValueError("hidden_size must be greater than zero")
+    for name, size in (("input_size", input_size), ("hidden_size", hidden_size)):
+        if not isinstance(size, int):
+            raise TypeError(f"{name} should be of type int, got: {type(size).__name__}")
+        if size <= 0:
+            raise ValueError(f"{name} must be greater than zero")
+    for name, flag in (("bias", bias), ("batch_first", batch_first)):
+        if not isinstance(flag, bool):
+            raise TypeError(f"{name} should be of type bool, got: {type(flag).__name__}")
     if num_layers <= 0:
         raise ValueError("num_layers must be greater than zero")
     if proj_size < 0:
@@ -76,7 +82,7 @@ class RNNBase(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
-        _check_sizes(hidden_size, num_layers, dropout, proj_size)
+        _check_sizes(input_size, hidden_size, num_layers, dropout, proj_size, bias, batch_first)
         if mode not in _GATES:
             raise ValueError(f"Unrecognized RNN mode: {mode}")
         self.mode, self.input_size, self.hidden_size, self.num_layers = mode, input_size, hidden_size, num_layers

@@ -49,6 +49,7 @@ class DataLoader(Generic[_Sample_co]):
     """
 
     _is_initialized = False
+    _reported: int | None = None  # what len() said of an IterableDataset, once it was asked
 
     @_public
     def __init__(
@@ -117,19 +118,26 @@ class DataLoader(Generic[_Sample_co]):
         if not isinstance(self.dataset, IterableDataset):
             return len(self._index_sampler)
         length = len(self.dataset)  # type: ignore[arg-type]
-        if self.batch_size is None:
-            return length
-        return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
+        if self.batch_size is not None:
+            length = length // self.batch_size if self.drop_last else -(-length // self.batch_size)
+        self._reported = length
+        return length
 
     def _check_count(self, yielded: int) -> None:
-        """Warn when an IterableDataset gives more than it said."""
-        if isinstance(self.dataset, IterableDataset) and hasattr(self.dataset, "__len__") and yielded == len(self) + 1:
+        """Warn when an IterableDataset gives more than len() of the loader said."""
+        if self._reported is not None and yielded > self._reported:
             warnings.warn(
-                f"Length of IterableDataset {self.dataset!r} was reported to be {len(self)} (when accessing len(dataloader)), "
-                f"but {yielded} samples have been fetched. "
-                + ("With workers, each iterates over all of it unless it asks get_worker_info()." if self.num_workers else ""),
+                f"Length of IterableDataset {self.dataset!r} was reported to be {self._reported} "
+                f"(when accessing len(dataloader)), but {yielded} samples have been fetched. "
+                + (_EACH_WORKER if self.num_workers else ""),
                 stacklevel=4,
             )
+
+
+_EACH_WORKER = (
+    "For multiprocessing data-loading, this may come from workers that each iterate over all of it: a dataset can give each "
+    "its part by get_worker_info()."
+)
 
 
 def _sampler_of(dataset: Any, shuffle: bool | None, generator: Generator | None) -> Any:

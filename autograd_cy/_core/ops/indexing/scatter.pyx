@@ -89,7 +89,7 @@ def index_add(input, dim, index, source, *, alpha=1):
         raise RuntimeError(f"index_add_(): Number of indices ({len(rows)}) and the source's shape {list(np.shape(s.array))} "
                            f"must fit: expected {list(wanted)}")
     check_numbers(rows, target.shape[d], "index out of range in self")
-    add_at(target, (slice(None),) * d + (rows,), values if alpha == 1 else values * np.asarray(alpha, values.dtype))
+    add_at(target, (slice(None),) * d + (rows,), values if alpha == 1 else values * fitting(alpha, code_of(s.array)))
     return entered(IndexAddBackward0, (d, alpha, shape_of(s), cnp.PyArray_NDIM(s.array)), x, i, s, array, True)
 
 

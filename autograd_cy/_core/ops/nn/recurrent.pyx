@@ -215,13 +215,13 @@ cdef tuple cell_of(CellKind kind, str name, object input, object hx, object w_ih
 
 cdef int check_state(Tensor x, Tensor state, object w_hh, int number) except -1:
     cdef tuple own = shape_of(state), of_input = shape_of(x)
+    if of_input and own and of_input[0] != own[0]:
+        raise RuntimeError(f"Input batch size {of_input[0]} doesn't match hidden{number} batch size {own[0]}")
+    if len(own) > 1 and own[1] != w_hh.shape[-1]:
+        raise RuntimeError(f"hidden{number} has inconsistent hidden_size: got {own[1]}, expected {w_hh.shape[-1]}")
     if len(of_input) != 2 or len(own) != 2:
         raise IndexError(f"Dimension out of range (expected to be in range of [-1, 0], but got 1) (cells take matrices, got "
                          f"an input of size {list(of_input)} and a state of size {list(own)})")
-    if of_input[0] != own[0]:
-        raise RuntimeError(f"Input batch size {of_input[0]} doesn't match hidden{number} batch size {own[0]}")
-    if own[1] != w_hh.shape[-1]:
-        raise RuntimeError(f"hidden{number} has inconsistent hidden_size: got {own[1]}, expected {w_hh.shape[-1]}")
     return 0
 
 

@@ -124,9 +124,9 @@ cdef object weights_of(object weight, Tensor x, tuple sizes):
 
 
 cdef object edges_between(object values, object bounds, Py_ssize_t bins):
-    """The edges of intervals between two bounds; None: the smallest and the largest value."""
+    """The edges of intervals between two bounds; None: the smallest and the largest value. Equal bounds move apart."""
     low, high = bounds or ((values.min(), values.max()) if values.size else (0, 1))
-    if low == high and bounds is None:
+    if low == high:
         low, high = low - .5, high + .5
     return edges_of(low, high, bins, values.dtype)
 

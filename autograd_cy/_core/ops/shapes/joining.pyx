@@ -114,7 +114,7 @@ def batched_block_diag(call, *tensors):
 
 
 @op(methods=(), batch=batched_block_diag)
-def block_diag(tensors: Tensor | Sequence[Tensor], *others: Tensor):
+def block_diag(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor):
     """block_diag(*tensors) -> Tensor: a matrix of zeros with the tensors as blocks along its diagonal.
 
     Each has two dimensions at most; a vector is a row.
@@ -230,7 +230,7 @@ def tile(input, *dims):
 # grids
 
 @op(methods=(), batch=COMPOSITE)
-def meshgrid(tensors: Tensor | Sequence[Tensor], *others: Tensor, indexing: str | None = None):
+def meshgrid(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor, indexing: str | None = None):
     """meshgrid(*tensors, indexing='ij') -> tuple of Tensors: views of the coordinates of the grid that vectors span.
 
     Of each tensor there is one in the shape of the grid. indexing='xy' exchanges the first two dimensions.
@@ -263,7 +263,7 @@ def meshgrid(tensors: Tensor | Sequence[Tensor], *others: Tensor, indexing: str 
 
 
 @op(methods=(), batch=COMPOSITE)
-def cartesian_prod(tensors: Tensor | Sequence[Tensor], *others: Tensor):
+def cartesian_prod(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor):
     """cartesian_prod(*tensors) -> Tensor: all ways to choose one element of each vector, a row each.
 
     >>> import autograd_cy as ag

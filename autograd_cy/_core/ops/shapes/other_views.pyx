@@ -76,7 +76,7 @@ def broadcast_to(input, *size):
 
 
 @op(methods=(), batch=COMPOSITE)
-def broadcast_tensors(tensors: Tensor | Sequence[Tensor], *others: Tensor):
+def broadcast_tensors(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor):
     """broadcast_tensors(*tensors) -> tuple of Tensors: views of the tensors that are broadcast to each other.
 
     >>> import autograd_cy as ag
@@ -119,7 +119,7 @@ cdef object each_of(str name, object function, object first, tuple others):
 
 
 @op(methods=(), batch=COMPOSITE)
-def atleast_1d(tensors: Tensor | Sequence[Tensor], *others: Tensor):
+def atleast_1d(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor):
     """atleast_1d(*tensors) -> Tensor: a 0-d tensor with one dimension, others as they are; of several tensors a tuple.
 
     >>> import autograd_cy as ag
@@ -134,7 +134,7 @@ def one_dimension(x):
 
 
 @op(methods=(), batch=COMPOSITE)
-def atleast_2d(tensors: Tensor | Sequence[Tensor], *others: Tensor):
+def atleast_2d(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor):
     """atleast_2d(*tensors) -> Tensor: a matrix of a number or of a vector, its row; others as they are; of several a tuple.
 
     >>> import autograd_cy as ag
@@ -149,7 +149,7 @@ def two_dimensions(x):
 
 
 @op(methods=(), batch=COMPOSITE)
-def atleast_3d(tensors: Tensor | Sequence[Tensor], *others: Tensor):
+def atleast_3d(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor):
     """atleast_3d(*tensors) -> Tensor: with three dimensions, a vector's in the middle, a matrix's in front.
 
     >>> import autograd_cy as ag

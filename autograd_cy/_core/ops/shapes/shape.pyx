@@ -172,7 +172,9 @@ def cat(tensors, dim=0):
     cdef list found = tensors_of(tensors, "cat")
     cdef Tensor x
     # an empty 1-d tensor joins any shape, as in PyTorch
-    cdef list shaped = [x for x in found if shape_of(x) != (0,)] or found
+    cdef list shaped = [x for x in found if shape_of(x) != (0,)]
+    if not shaped:                              # nor does `dim` matter where there is no other
+        shaped, dim = found, 0
     if cnp.PyArray_NDIM((<Tensor> shaped[0]).array) == 0:
         raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated")
     cdef int d = wrap_dim(dim, cnp.PyArray_NDIM((<Tensor> shaped[0]).array))
@@ -283,7 +285,7 @@ def batched_roll(call, input, shifts, dims=()):
 
 
 @op(methods=("roll",), linear=RollBackward0, batch=batched_roll)
-def roll(input, shifts: _Dims, dims: _Dims = ()):
+def roll(input, shifts: _Dims, dims: _Dims | None = ()):
     """roll(input, shifts, dims=()) -> Tensor: a copy, the elements moved on by `shifts` along `dims`, the last to the front.
 
     Without `dims` it is the elements in order that move, whatever the shape.
@@ -293,7 +295,7 @@ def roll(input, shifts: _Dims, dims: _Dims = ()):
     tensor([3., 1., 2.])
     """
     cdef Tensor x = as_tensor(input, "roll")
-    cdef tuple moved = integers(shifts), axes = integers(dims)
+    cdef tuple moved = integers(shifts), axes = () if dims is None else integers(dims)
     if not moved:
         raise RuntimeError("`shifts` required")
     if not axes and len(moved) == 1:

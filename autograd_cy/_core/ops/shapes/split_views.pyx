@@ -396,5 +396,13 @@ def imag(input):
     return view_as_real(input)[..., 1]
 
 
-extend("real", property(real))
-extend("imag", property(imag))
+def set_real(self, value):
+    real(self)[...] = value
+
+
+def set_imag(self, value):
+    imag(self)[...] = value
+
+
+extend("real", property(real, set_real))
+extend("imag", property(imag, set_imag))
