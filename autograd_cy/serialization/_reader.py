@@ -70,6 +70,24 @@ def _complex(real: Any = 0.0, imag: Any = 0.0) -> complex:
     return complex(real, imag)
 
 
+def _layout(name: Any) -> Any:
+    """A layout by its name in PyTorch."""
+    from .. import _layout as layouts  # few files have sparse tensors
+
+    if name not in ("torch.sparse_coo", "torch.sparse_csr"):
+        raise ValueError(f"expected the name of a sparse layout that is there, got {name!r:.100}")
+    return getattr(layouts, name.removeprefix("torch."))
+
+
+def _rebuild_sparse(layout: Any, parts: Any) -> Tensor:
+    """A sparse tensor from its layout, indices and values, which are checked."""
+    from ..sparse._attributes import rebuild
+
+    if not isinstance(parts, tuple) or len(parts) not in (3, 4) or not all(type(x) is Tensor for x in parts[:2]):
+        raise ValueError("expected the indices, values and size of a sparse tensor")
+    return rebuild(layout, parts)
+
+
 def _rebuild_subclass(rebuild: Any, kind: Any, arguments: Any, state: Any) -> Tensor:
     """A tensor with attributes, or of a subclass that was added."""
     if rebuild not in (rebuild_tensor, rebuild_parameter) or type(arguments) is not tuple:
@@ -97,6 +115,7 @@ KNOWN: dict[str, Any] = {
     "torch._utils._rebuild_meta_tensor_no_storage": rebuild_without_elements,
     "torch._utils._rebuild_parameter_with_state": rebuild_parameter,
     "torch._tensor._rebuild_from_type_v2": _rebuild_subclass,
+    "torch.serialization._get_layout": _layout, "torch._utils._rebuild_sparse_tensor": _rebuild_sparse,
     "_codecs.encode": _encoded, "builtins.bytearray": _bytearray, "__builtin__.bytearray": _bytearray,
     "builtins.set": _set_of, "__builtin__.set": _set_of, "builtins.complex": _complex, "__builtin__.complex": _complex,
     **{f"torch.{name}": dtype for name, dtype in TYPES.items()},

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._core.arrays.dtypes import convert, dtype
+from .._core.graph.layouts import is_sparse_tensor
 from .._core.graph.tensor import Tensor
 from .._data import array_of
 from .._size import Size, device
@@ -42,6 +43,23 @@ class _Reference(NamedTuple):
 def _global(name: str) -> _Global:
     """The same object for the same name, so that the pickler writes it once."""
     return _Global(*name.rsplit(".", 1))
+
+
+class _Layout(NamedTuple):
+    """What is written as a call of PyTorch's function that finds a layout by its name."""
+
+    name: str
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _global("torch.serialization._get_layout"), (self.name,)
+
+
+def _sparse(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
+    """How a sparse tensor is made of its parts; as in PyTorch, whether it requires grad is not written."""
+    from ..sparse._attributes import parts_of  # it is loaded, if there is a sparse tensor
+
+    layout, parts = parts_of(tensor)
+    return _global("torch._utils._rebuild_sparse_tensor"), (_Layout(str(layout)), parts)
 
 
 class Writer(_Pickler):
@@ -100,6 +118,8 @@ class Writer(_Pickler):
     def _tensor(self, tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
         """How a tensor is made of its memory."""
         warn_if_has_hooks(tensor)
+        if is_sparse_tensor(tensor):
+            return _sparse(tensor)
         if tensor.is_meta:
             what = tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.requires_grad
             return _global("torch._utils._rebuild_meta_tensor_no_storage"), what

@@ -7,6 +7,7 @@ import numpy as np
 
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.runtime.modes import is_grad_enabled
+from .._layout import sparse_coo
 from .._names import cat as _cat
 from ._pattern import coo_pattern, csr_pattern, from_keys, places_of, same_places
 from ._tensor import (
@@ -182,6 +183,14 @@ def _dense_and_sparse(dense: Any, sparse: Any) -> Any:
     return flat.index_add(0, from_array(places_of(sparse._pattern)), values.to(kind)).reshape(shape)
 
 
+def _are_aligned(a: Any, b: Any) -> bool:
+    """Whether values can be added one by one. Of tensors that are not coalesced the indices have to be the same tensor: sums of
+    gradients of tables keep all rows."""
+    if a.layout is sparse_coo and not (a.coalesced and b.coalesced):
+        return a.size == b.size and a.parts[0] is b.parts[0]
+    return same_places(a, b)
+
+
 def _sum_of_two(a: Any, b: Any) -> Any:
     if a.shape != b.shape:
         raise RuntimeError(f"add: expected sizes of 'self' and 'other' to match, but {list(a.shape)} != {list(b.shape)}")
@@ -190,7 +199,7 @@ def _sum_of_two(a: Any, b: Any) -> Any:
     if a._pattern.sparse_dim != b._pattern.sparse_dim:
         raise RuntimeError(f"add: expected 'self' and 'other' to have same number of sparse dimensions, but "
                            f"{a._pattern.sparse_dim} != {b._pattern.sparse_dim}")  # fmt: skip
-    if same_places(a._pattern, b._pattern):
+    if _are_aligned(a._pattern, b._pattern):
         both = a._pattern if a._pattern.coalesced >= b._pattern.coalesced else b._pattern
         return from_values(values_of(a) + values_of(b), both)
     if a.is_sparse_csr or (a._pattern.coalesced and b._pattern.coalesced):

@@ -9,5 +9,5 @@ from ._tensor import from_values
 
 def table_gradient(numbers: Any, rows: Any, n: int) -> Any:
     """The sum of rows (m, width) at their numbers (m), in n rows."""
-    indices = numbers.detach().long().reshape(1, -1)
+    indices = numbers.detach().long().reshape(1, -1).clone()  # who reads the gradient may write to the numbers
     return from_values(rows, Pattern(sparse_coo, (indices,), (n, *rows.shape[1:]), False))

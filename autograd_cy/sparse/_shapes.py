@@ -162,9 +162,16 @@ def getitem(self: Any, index: Any) -> Any:
     return made
 
 
-@implements("__iter__", "unbind")
+@implements("unbind")
 def unbind(self: Any, dim: int = 0) -> Any:
-    return iter([select(self, dim, k) for k in range(self.shape[dim])])
+    return tuple(select(self, dim, k) for k in range(self.shape[dim]))
+
+
+@implements("__iter__")
+def iterate(self: Any) -> Any:
+    if not self.ndim:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(unbind(self))
 
 
 @implements("unsqueeze")

@@ -81,8 +81,14 @@ class SparseTensor(Tensor):
     def __repr__(self, **kwargs: Any) -> str:
         return TABLE["__repr__"](self)
 
+    def __copy__(self) -> Any:
+        return detached(self).requires_grad_(self.requires_grad)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         return TABLE["__deepcopy__"](self, memo)
+
+    def __reduce__(self) -> Any:
+        return TABLE["__reduce_ex__"](self)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         return TABLE["__reduce_ex__"](self)

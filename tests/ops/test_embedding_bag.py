@@ -136,8 +136,8 @@ def test_what_was_saved():
 
 
 REFUSED = {
-    "too large": ([5], [0], {}, IndexError, "index out of range"),
-    "negative": ([-1], [0], {}, IndexError, "index out of range"),
+    "too large": ([5], [0], {}, RuntimeError, "found idx to be 5"),
+    "negative": ([-1], [0], {}, RuntimeError, "found idx to be -1"),
     "first": ([1], [1], {}, RuntimeError, r"offsets\[0\] has to be 0"),
     "last": ([1], [0, 2], {}, RuntimeError, r"offsets\[-1\] can not be greater than input's length 1"),
     "decreasing": ([1, 2], [0, 2, 1], {}, RuntimeError, "must not decrease"),
@@ -154,3 +154,17 @@ def test_refused(case):
     numbers, offsets, options, error, message = REFUSED[case]
     with pytest.raises(error, match=message):
         F.embedding_bag(ag.tensor(numbers), ag.tensor(TABLE), None if offsets is None else ag.tensor(offsets), **options)
+
+
+@pytest.mark.parametrize("padding_idx", [None, 1])
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_the_last_bag_ends_with_the_indices(mode, padding_idx):
+    """include_last_offset took the last offset for the end of the last bag: [0, 3, 3] made that empty, in PyTorch it has all."""
+    table, numbers = ag.tensor([[1.0], [10.0], [100.0], [1000.0]], requires_grad=True), ag.tensor([0, 1, 2, 3])
+    for last in (3, 4):
+        y = F.embedding_bag(
+            numbers, table, ag.tensor([0, 3, last]), mode=mode, include_last_offset=True, padding_idx=padding_idx
+        )
+        expected = F.embedding_bag(numbers, table, ag.tensor([0, 3]), mode=mode, padding_idx=padding_idx)
+        assert y.equal(expected) and y[1].item() == 1000.0
+    assert F.embedding_bag(numbers, table, ag.tensor([0]), include_last_offset=True).shape == (0, 1)

@@ -32,6 +32,7 @@ from autograd_cy._core.arrays.buffers cimport strided_view
 from autograd_cy._core.batching.levels cimport BatchLevel, is_open_here
 from autograd_cy._core.graph.duals cimport (
     DualLevels, Tangent, dual_level, is_visible, is_visible_number, see_again, see_up_to, visible_levels)
+from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport new_node, record, set_tangent, tangent_of, tangents_now
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, share_version, wants_grad
@@ -64,6 +65,8 @@ cpdef Tensor batched(Tensor value, BatchLevel level):
     """batched(value, level) -> Tensor: the samples along the first dimension of `value` as one tensor of that level."""
     cdef BatchedTensor wrapper
     cdef cnp.ndarray array = value.array
+    if is_sparse(value):
+        raise NotImplementedError("vmap: a sparse tensor can't be the samples of a batch: call to_dense() first")
     if cnp.PyArray_NDIM(array) == 0 or cnp.PyArray_DIM(array, 0) != level.size:
         raise RuntimeError(f"vmap: a batching rule returned a tensor of shape {list(np.shape(array))} for a batch of "
                            f"{level.size}: its first dimension must hold the samples")

@@ -584,6 +584,8 @@ def metadata_of(Tensor tensor):
 
 cpdef Tensor data_of(Tensor tensor):
     """data_of(tensor) -> Tensor: the same memory without history, with a version of its own."""
+    if is_sparse(tensor):
+        return <Tensor> (<object> tensor).detach()
     cdef Tensor alias = new_tensor(tensor.array)
     alias.inference = tensor.inference
     return alias

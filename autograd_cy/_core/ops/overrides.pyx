@@ -222,16 +222,22 @@ cdef PyObject *called_for_batch(object function, BatchLevel level, list argument
 cdef BatchLevel batch_level(object arguments):
     """The innermost level of the BatchedTensors among the arguments, or in lists and tuples among them; else None."""
     cdef BatchLevel level = None
+    cdef bint any_sparse = False
     for x in arguments:
         if isinstance(x, Tensor):
             if (<Tensor> x).batched:
                 level = inner(level, level_of(<Tensor> x))
+            any_sparse |= is_sparse(x)
         elif type(x) is list or type(x) is tuple:
             for item in x:
                 if isinstance(item, Tensor) and (<Tensor> item).batched:
                     level = inner(level, level_of(<Tensor> item))
+                any_sparse |= is_sparse(item)
     if level is not None:
         check_open(level)
+        if any_sparse:
+            raise NotImplementedError("vmap: there are no batching rules for sparse tensors. Call the operation outside of vmap, "
+                                      "or on to_dense()")
     return level
 
 
@@ -568,6 +574,7 @@ def as_subclass(Tensor tensor, cls):
     'Named'
     """
     check_class(cls)
+    check_dense(tensor)
     return moved_into(cls, aliased(tensor))
 
 
@@ -577,6 +584,7 @@ def make_subclass(cls, data, bint require_grad=False):
     if not isinstance(data, Tensor):
         raise TypeError(f"_make_subclass(): argument 'data' (position 2) must be Tensor, not {type(data).__name__}")
     cdef Tensor source = <Tensor> data, alias
+    check_dense(source)
     if source.batched:
         return moved_into(cls, (<object> source).detach())
     alias = new_tensor(source.array)
@@ -584,6 +592,12 @@ def make_subclass(cls, data, bint require_grad=False):
     if require_grad:
         alias.requires_grad = True
     return moved_into(cls, alias)
+
+
+cdef int check_dense(Tensor tensor) except -1:
+    if is_sparse(tensor):
+        raise TypeError("a sparse tensor can't become an instance of another class: call to_dense() first")
+    return 0
 
 
 cdef int check_class(object cls) except -1:

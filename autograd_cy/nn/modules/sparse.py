@@ -28,7 +28,8 @@ class _Table(Module):
     ) -> None:  # fmt: skip
         if padding_idx is not None:
             if not -num_embeddings <= padding_idx < num_embeddings:
-                raise AssertionError("Padding_idx must be within num_embeddings")
+                name = "Padding_idx" if isinstance(self, Embedding) else "padding_idx"
+                raise AssertionError(f"{name} must be within num_embeddings")
             padding_idx %= num_embeddings
         if weight is not None and list(weight.shape) != [num_embeddings, embedding_dim]:
             raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")

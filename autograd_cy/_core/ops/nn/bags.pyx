@@ -13,7 +13,7 @@ from autograd_cy._core.graph.layouts cimport sparse_rows
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, type_name
 from autograd_cy._core.kernels.embedding_loops cimport add_bags, add_from_bags, add_to_largest, find_largest
 from autograd_cy._core.kernels.take cimport all_inside, numbers_of, zeros
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -69,10 +69,11 @@ cdef class Bags:
 
 
 cdef Bags bags_of(cnp.ndarray indices, cnp.ndarray starts, Py_ssize_t n, Py_ssize_t padding, bint by_frequency):
-    """Of checked starts; IndexError for a number that is not in [0, n)."""
+    """Of checked starts; RuntimeError for a number that is not in [0, n)."""
     cdef Bags bags = Bags()
     if not all_inside(indices, n):
-        raise IndexError("index out of range in self")
+        raise RuntimeError("embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be "
+                           f"{indices[(indices < 0) | (indices >= n)][0]} (num_embeddings is {n})")
     rows = numbers_of(indices)
     bags.n_indices = cnp.PyArray_DIM(indices, 0)
     if by_frequency:
@@ -237,7 +238,7 @@ cdef class EmbeddingBagBackward0(Node):
 # the operation
 
 cdef cnp.ndarray starts_of(cnp.ndarray offsets, Py_ssize_t length, bint include_last_offset):
-    """Where each bag begins, and where the last one ends."""
+    """Where each bag begins, and where the last one ends: with the indices, also if the last offset is before."""
     if include_last_offset and not offsets.size:
         raise RuntimeError("include_last_offset: number of offset should be at least 1")
     if offsets.size and offsets[0] != 0:
@@ -251,7 +252,8 @@ cdef cnp.ndarray starts_of(cnp.ndarray offsets, Py_ssize_t length, bint include_
         )
     if (np.diff(offsets) < 0).any():
         raise RuntimeError("embedding_bag(): offsets must not decrease")
-    return (offsets if include_last_offset else np.append(offsets, length if offsets.size else 0)).astype(np.int64)
+    starts = np.append(offsets[:-1] if include_last_offset else offsets, length if offsets.size else 0).astype(np.int64)
+    return starts if starts.size > 1 else np.zeros(1, np.int64)
 
 
 cdef int check(Tensor w, Tensor i, Tensor o, int mode, bint scaled, bint sparse, Tensor f) except -1:
@@ -276,8 +278,9 @@ cdef int check(Tensor w, Tensor i, Tensor o, int mode, bint scaled, bint sparse,
     if mode != SUM:
         raise RuntimeError("embedding_bag: per_sample_weights only supported with mode='sum'")
     if code_of(f.array) != code_of(w.array):
-        raise RuntimeError(f"embedding_bag(): per_sample_weights has to be {dtype_of(code_of(w.array))}, as weight, "
-                           f"not {dtype_of(code_of(f.array))}")
+        raise RuntimeError("Expected tensor for argument #1 'weight' to have the same type as tensor for argument #1 "
+                           f"'per_sample_weights'; but type {type_name(w)} does not equal {type_name(f)} (while checking "
+                           "arguments for embedding_bag)")
     if cnp.PyArray_NDIM(f.array) != 1 or cnp.PyArray_SIZE(f.array) != cnp.PyArray_SIZE(i.array):
         raise RuntimeError("embedding_bag(): per_sample_weights has to have the shape of indices")
     return 0
@@ -298,11 +301,11 @@ def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode: int 
     """embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, ...) -> (Tensor, Tensor, Tensor, Tensor)
 
     Sums (mode 0), means (1) or largest elements (2) of bags of rows of `weight` (n, d): those that the integers `indices`
-    name, from each of the `offsets` to the next; the last offset is the end with `include_last_offset`. Row `padding_idx`
+    name, from each of the `offsets` to the next; `include_last_offset`: the last of them begins no bag. Row `padding_idx`
     counts for nothing; sums take `per_sample_weights`, one for each index. With `scale_grad_by_freq`, a row's gradient is
     divided by how often it was read; of equal largest elements, the first has the gradient. The result: the bags (bags, d),
     0 for an empty one; the number of each index's bag; the sizes of the bags (0 for sums); the rows of the largest elements
-    (bags, d), or the sizes again. RuntimeError for shapes and types that don't fit, IndexError for an index out of range.
+    (bags, d), or the sizes again. RuntimeError for shapes and types that don't fit, and for an index out of range.
     With `sparse`, the gradient of the weight is a sparse tensor.
 
     >>> import autograd_cy as ag

@@ -141,7 +141,7 @@ cdef class EmbeddingBackward0(EmbeddingNode):
 
     cdef object sparse_table(self, object g):
         """The gradient of the table as a sparse tensor, recorded."""
-        cdef object numbers = unpack(self, 0).reshape(-1), rows = g.reshape(-1, self.constants[4])
+        cdef object numbers = unpack(self, 0).reshape(-1), rows = g.reshape(unpack(self, 0).numel(), self.constants[4])
         if self.constants[2]:
             raise RuntimeError("embedding_backward: scale_grad_by_freq not supported with sparse gradients")
         if self.constants[1] >= 0:
