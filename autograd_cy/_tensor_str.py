@@ -176,7 +176,7 @@ def _suffixes(t: Tensor, with_size: bool = True) -> list[str]:
 
 
 def is_obvious(dtype: dtypes.dtype, empty: bool) -> bool:
-    """``is_obvious(dtype, empty)``: whether the numbers alone tell the dtype; an empty tensor has none that could tell int64 or bool."""
+    """``is_obvious(dtype, empty)``: whether the numbers alone tell the dtype. An empty tensor has none."""
     default = dtypes.get_default()
     if empty:
         return dtype is default

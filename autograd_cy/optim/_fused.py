@@ -61,8 +61,7 @@ class FusedOptimizer(Optimizer):
             self._sparse_update(group, lambda params: update(*common[:2], params, *common[3:], self._options(group)))
 
     def _sparse_update(self, group: dict[str, Any], update_dense: Callable[[list[Tensor]], None]) -> None:
-        """The step of a group in which a gradient is sparse; `update_dense` takes that of some parameters. No number has changed
-        before."""
+        """The step of a group in which a gradient is sparse; `update_dense` takes that of some parameters."""
         raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
     def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:

@@ -16,8 +16,8 @@ __all__ = ["SparseAdam"]
 class SparseAdam(Optimizer):
     """``SparseAdam(params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8)``: Adam for sparse gradients, on the rows that have one.
 
-    Moments and parameters of rows without a gradient stay as they are. ValueError for sparse parameters, RuntimeError for dense
-    gradients.
+    Moments and parameters of rows without a gradient stay as they are. ValueError for sparse parameters, RuntimeError for
+    dense gradients.
 
     >>> import autograd_cy as ag
     >>> table = ag.nn.Embedding(3, 1, sparse=True, _weight=ag.zeros(3, 1))

@@ -1,7 +1,8 @@
 """``torch.sparse`` (facade): functions on sparse tensors. Imported when asked for.
 
-A sparse tensor has `indices` and `values`; all other elements are 0. There are the layouts COO (any number of sparse dimensions,
-and dense ones behind them) and CSR (matrices). What has no implementation for sparse tensors raises NotImplementedError.
+A sparse tensor has `indices` and `values`; all other elements are 0. There are the layouts COO (any number of sparse
+dimensions, and dense ones behind them) and CSR (matrices). What has no implementation for sparse tensors raises
+NotImplementedError.
 """
 
 from typing import Any
@@ -10,7 +11,7 @@ from .. import _names as _operations
 from .._core.runtime.entry import public as _public
 from .._later import names_later as _names_later
 from .._missing import getattr_of as _getattr_of
-from . import _names  # attaches the methods
+from . import _names  # noqa: F401  it attaches the methods
 from ._invariants import check_sparse_tensor_invariants
 from ._products import addmm as _addmm
 from ._products import product as _product

@@ -1,6 +1,7 @@
 """What sparse tensors tell of themselves, copies and conversions (facade)."""
 
 import copy
+import math
 from typing import Any
 
 import numpy as np
@@ -121,10 +122,11 @@ def _coalesced_(self: Any, flag: bool) -> Any:
 _TOLD = {
     "size": lambda self, dim=None: Size(self.shape) if dim is None else self.shape[dim],
     "dim": lambda self: len(self.shape), "ndimension": lambda self: len(self.shape),
-    "numel": lambda self: int(np.prod(self.shape, dtype=np.int64)), "nelement": lambda self: int(np.prod(self.shape, dtype=np.int64)),
+    "numel": lambda self: math.prod(self.shape), "nelement": lambda self: math.prod(self.shape),
     "element_size": lambda self: self.dtype.itemsize,
     "is_floating_point": lambda self: self.dtype.is_floating_point, "is_complex": lambda self: self.dtype.is_complex,
-    "is_signed": lambda self: self.dtype.is_signed, "get_device": lambda self: -1, "is_pinned": lambda self, device=None: False,
+    "is_signed": lambda self: self.dtype.is_signed, "get_device": lambda self: -1,
+    "is_pinned": lambda self, device=None: False,
     "is_distributed": lambda self: False, "is_conj": lambda self: False, "is_neg": lambda self: False,
     "is_contiguous": lambda self, memory_format=None: False, "is_same_size": lambda self, other: self.shape == other.shape,
     "is_shared": lambda self: False, "device": lambda self: device("cpu"),
@@ -168,7 +170,7 @@ def reshape(self: Any, *_: Any, **__: Any) -> Any:
 @implements("backward")
 def backward(self: Any, *args: Any, **kwargs: Any) -> None:
     names = ("gradient", "retain_graph", "create_graph", "inputs")
-    given = dict(zip(names, args)) | kwargs
+    given = dict(zip(names, args, strict=False)) | kwargs
     _backward(self, given.pop("gradient", None), **given)
 
 

@@ -46,8 +46,8 @@ def sparse_coo_tensor(
     """``sparse_coo_tensor(indices, values, size=None)`` is the tensor with these values at these places, 0 elsewhere.
 
     indices: integers (sparse_dim, nnz); values (nnz, *dense sizes). Values of one place count as their sum. The size is by
-    default the smallest that holds all. ``sparse_coo_tensor(size)`` is all zero. RuntimeError for sizes that don't fit, and for
-    an index out of range. Gradients go to the values.
+    default the smallest that holds all. ``sparse_coo_tensor(size)`` is all zero. RuntimeError for sizes that don't fit, and
+    for an index out of range. Gradients go to the values.
 
     >>> import autograd_cy as ag
     >>> ag.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3)).to_dense()
@@ -64,7 +64,7 @@ def sparse_coo_tensor(
     given = _values(values, dtype, device)
     places = _index(indices, "indices")
     if places.ndim == 1 and places.size == 0:
-        places = places.reshape(0 if given.ndim else 0, given.shape[0] if given.ndim else 0)
+        places = places.reshape(0, given.shape[0] if given.ndim else 0)
     if places.ndim != 2:
         raise RuntimeError(f"indices must be sparse_dim x nnz, but got: {list(places.shape)}")
     if given.ndim == 0:
@@ -164,8 +164,10 @@ def _check_csr(crow: np.ndarray, col: np.ndarray, values: Any, sizes: tuple[int,
         raise RuntimeError("`0 <= col_indices < ncols` is not satisfied")
     rows = np.repeat(np.arange(sizes[0]), np.diff(crow))
     if col.size and not (np.diff(rows * sizes[1] + col) > 0).all():
-        raise RuntimeError("`col_indices[..., crow_indices[..., i - 1]:crow_indices[..., i]]` for all i = 1, ..., nrows are not "
-                           "sorted and distinct along the last dimension values")  # fmt: skip
+        raise RuntimeError(
+            "`col_indices[..., crow_indices[..., i - 1]:crow_indices[..., i]]` for all i = 1, ..., nrows are not sorted and "
+            "distinct along the last dimension values"
+        )
 
 
 # between layouts
@@ -239,7 +241,9 @@ def sparse_mask(self: Any, mask: Any) -> Any:
     if type(mask) is not SparseTensor:
         raise RuntimeError("sparse_mask(): mask must be a sparse tensor")
     if tuple(self.shape) != tuple(mask.shape):
-        raise RuntimeError(f"sparse_mask(): operands have incompatible sizes; self has size {list(self.shape)} but mask has size "
-                           f"{list(mask.shape)}")  # fmt: skip
+        raise RuntimeError(
+            f"sparse_mask(): operands have incompatible sizes; self has size {list(self.shape)} but mask has size "
+            f"{list(mask.shape)}"
+        )
     pattern = mask._pattern
     return from_values(values_at(self, pattern), pattern)

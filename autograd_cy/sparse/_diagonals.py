@@ -28,7 +28,8 @@ def spdiags(diagonals: Any, offsets: Any, shape: Any, layout: Any = None) -> Any
     numbers = array_of(offsets).reshape(-1)
     if diagonals.ndim != 2 or len(shape) != 2:
         raise RuntimeError(
-            f"Diagonals must be vector or matrix, and the shape that of a matrix, but got {list(diagonals.shape)} and {tuple(shape)}"
+            "Diagonals must be vector or matrix, and the shape that of a matrix, but got "
+            f"{list(diagonals.shape)} and {tuple(shape)}"
         )
     if numbers.size != diagonals.shape[0]:
         raise RuntimeError(f"Number of diagonals ({diagonals.shape[0]}) does not match the number of offsets ({numbers.size})")

@@ -74,9 +74,11 @@ def written(self: Any, name: str, result: Any) -> Any:
     return self
 
 
-for _name in ("abs", "neg", "negative", "sqrt", "square", "sin", "tanh", "relu", "sign", "floor", "ceil", "round", "trunc", "log1p",
-              "expm1", "asin", "atan", "asinh", "atanh", "sinh", "tan", "erf", "nan_to_num", "mul", "multiply", "div", "divide",
-              "true_divide", "pow"):  # fmt: skip
+_WRITING = (
+    "abs neg negative sqrt square sin tanh relu sign floor ceil round trunc log1p expm1 asin atan asinh atanh sinh tan erf "
+    "nan_to_num mul multiply div divide true_divide pow"
+).split()
+for _name in _WRITING:
     TABLE[f"{_name}_"] = _in_place(f"{_name}_")
 
 
@@ -103,8 +105,10 @@ def mul(input: Any, other: Any, *, out: Any = None) -> Any:
         return NotImplemented
     shape = np.broadcast_shapes(tuple(input.shape), tuple(other.shape))
     if shape != tuple(input.shape):
-        raise RuntimeError(f"mul(sparse, dense): the dense operand of shape {list(other.shape)} does not broadcast to that of the "
-                           f"sparse one, {list(input.shape)}")  # fmt: skip
+        raise RuntimeError(
+            f"mul(sparse, dense): the dense operand of shape {list(other.shape)} doesn't broadcast to that of the sparse one, "
+            f"{list(input.shape)}"
+        )
     input = coalesced(input)
     return from_values(values_of(input) * values_at(other.expand(shape), input._pattern), input._pattern)
 
@@ -112,8 +116,10 @@ def mul(input: Any, other: Any, *, out: Any = None) -> Any:
 def _joined(a: Any, b: Any) -> Any:
     """The product of two sparse tensors: at the places that both have."""
     if a.shape != b.shape or a._pattern.sparse_dim != b._pattern.sparse_dim:
-        raise RuntimeError(f"mul operands have incompatible sizes: {list(a.shape)} and {list(b.shape)}, of {a._pattern.sparse_dim} "
-                           f"and {b._pattern.sparse_dim} sparse dimensions")  # fmt: skip
+        raise RuntimeError(
+            f"mul operands have incompatible sizes: {list(a.shape)} and {list(b.shape)}, of {a._pattern.sparse_dim} and "
+            f"{b._pattern.sparse_dim} sparse dimensions"
+        )
     if a.layout is not b.layout:
         raise RuntimeError(f"mul(): expected operands of one layout, got {a.layout} and {b.layout}")
     a, b = coalesced(a), coalesced(b)
@@ -172,8 +178,10 @@ def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
 def _dense_and_sparse(dense: Any, sparse: Any) -> Any:
     shape = tuple(sparse.shape)
     if tuple(dense.shape) != shape and np.broadcast_shapes(tuple(dense.shape), shape) != shape:
-        raise RuntimeError(f"add(dense, sparse): the dense operand of shape {list(dense.shape)} does not broadcast to that of the "
-                           f"sparse one, {list(shape)}")  # fmt: skip
+        raise RuntimeError(
+            f"add(dense, sparse): the dense operand of shape {list(dense.shape)} doesn't broadcast to that of the sparse one, "
+            f"{list(shape)}"
+        )
     if tuple(dense.shape) != shape:
         dense = dense.expand(shape)
     values = values_of(sparse)
@@ -184,8 +192,10 @@ def _dense_and_sparse(dense: Any, sparse: Any) -> Any:
 
 
 def _are_aligned(a: Any, b: Any) -> bool:
-    """Whether values can be added one by one. Of tensors that are not coalesced the indices have to be the same tensor: sums of
-    gradients of tables keep all rows."""
+    """Whether values can be added one by one.
+
+    Of tensors that are not coalesced the indices have to be the same tensor: sums of gradients of tables keep all rows.
+    """
     if a.layout is sparse_coo and not (a.coalesced and b.coalesced):
         return a.size == b.size and a.parts[0] is b.parts[0]
     return same_places(a, b)

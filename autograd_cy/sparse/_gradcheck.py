@@ -22,11 +22,12 @@ def as_sparse_gradcheck(gradcheck: Callable[..., Any]) -> Callable[..., Any]:
         inputs = inputs if isinstance(inputs, (tuple, list)) else (inputs,)
         patterns = [x._pattern if type(x) is SparseTensor else None for x in inputs]
         given = [
-            x if p is None else x._held.detach().clone().requires_grad_(x.requires_grad) for x, p in zip(inputs, patterns)
+            x if p is None else x._held.detach().clone().requires_grad_(x.requires_grad)
+            for x, p in zip(inputs, patterns, strict=True)
         ]
 
         def of_values(*args: Any) -> Any:
-            made = func(*[x if p is None else from_values(x, p) for x, p in zip(args, patterns)])
+            made = func(*[x if p is None else from_values(x, p) for x, p in zip(args, patterns, strict=True)])
             results = made if isinstance(made, tuple) else (made,)
             dense = tuple(y.to_dense() if type(y) is SparseTensor else y for y in results)
             return dense if isinstance(made, tuple) else dense[0]

@@ -77,7 +77,7 @@ def smm(input: Any, mat: Any) -> Any:
 
 @public
 def hspmm(mat1: Any, mat2: Any) -> Any:
-    """``hspmm(mat1, mat2)`` is the product of a sparse and a dense matrix, as a sparse tensor of its rows that may not be zero.
+    """``hspmm(mat1, mat2)`` is the product of a sparse and a dense matrix, as a sparse tensor of the rows that have values.
 
     >>> import autograd_cy as ag
     >>> ag.hspmm(ag.tensor([[0.0, 0.0], [1.0, 0.0]]).to_sparse(), ag.ones(2, 2)).indices()
@@ -98,7 +98,7 @@ _METHODS = {
     "_values": "_values() -> Tensor: the values without history, also of a tensor that is not coalesced.",
     "coalesce": "coalesce() -> Tensor: the sparse tensor with its places in order, each there once.",
     "col_indices": "col_indices() -> Tensor: the columns of the values of a CSR tensor.",
-    "crow_indices": "crow_indices() -> Tensor: where each row of a CSR tensor begins among the values, and where the last one ends.",
+    "crow_indices": "crow_indices() -> Tensor: where each row of a CSR tensor begins, and where the last one ends.",
     "dense_dim": "dense_dim() -> int: how many dimensions each value has.",
     "indices": "indices() -> Tensor: the places of the values of a coalesced COO tensor, one in each column.",
     "is_coalesced": "is_coalesced() -> bool: whether the places of a COO tensor are in order, each there once.",
@@ -106,7 +106,7 @@ _METHODS = {
     "smm": "smm(mat) -> Tensor: the product of a sparse matrix with another matrix.",
     "sparse_dim": "sparse_dim() -> int: how many dimensions the indices name; 0 for a dense tensor.",
     "sparse_mask": "sparse_mask(mask) -> Tensor: a sparse tensor with the elements at the places of a sparse one.",
-    "sparse_resize_": "sparse_resize_(size, sparse_dim, dense_dim) -> Tensor: give a sparse tensor without values other sizes.",
+    "sparse_resize_": "sparse_resize_(size, sparse_dim, dense_dim) -> Tensor: other sizes for one without values.",
     "sparse_resize_and_clear_": "sparse_resize_and_clear_(size, sparse_dim, dense_dim) -> Tensor: sparse_resize_().",
     "sspaddmm": "sspaddmm(mat1, mat2, *, beta=1, alpha=1) -> Tensor: beta * self + alpha * (mat1 @ mat2) of sparse matrices.",
     "to_sparse": "to_sparse(sparse_dim=None, *, layout=None) -> Tensor: the elements that are not 0, as a sparse tensor.",

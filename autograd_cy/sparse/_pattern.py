@@ -50,7 +50,7 @@ def keys_of(indices: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
     if math.prod(sizes) >= 2**62:
         raise RuntimeError(f"a sparse tensor of sizes {list(sizes)} has more places than can be numbered")
     keys = indices[0].copy()
-    for size, row in zip(sizes[1:], indices[1:]):
+    for size, row in zip(sizes[1:], indices[1:], strict=True):
         keys *= size
         keys += row
     return keys
@@ -79,7 +79,7 @@ def same_places(a: Pattern, b: Pattern) -> bool:
     """Whether two patterns of one layout have the same places in the same order."""
     if a.layout is not b.layout or a.size != b.size:
         return False
-    return all(x is y or np.array_equal(array_of(x), array_of(y)) for x, y in zip(a.parts, b.parts))
+    return all(x is y or np.array_equal(array_of(x), array_of(y)) for x, y in zip(a.parts, b.parts, strict=True))
 
 
 def csr_pattern(keys: np.ndarray, size: tuple[int, ...]) -> Pattern:

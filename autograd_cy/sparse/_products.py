@@ -224,7 +224,8 @@ def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any
         raise refused("sampled_addmm.out", [input])
     if mat1.ndim != 2 or mat2.ndim != 2 or mat1.shape[1] != mat2.shape[0]:
         raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({'x'.join(map(str, mat1.shape))} and {'x'.join(map(str, mat2.shape))})"
+            "mat1 and mat2 shapes cannot be multiplied "
+            f"({'x'.join(map(str, mat1.shape))} and {'x'.join(map(str, mat2.shape))})"
         )
     if tuple(input.shape) != (mat1.shape[0], mat2.shape[1]):
         raise RuntimeError(

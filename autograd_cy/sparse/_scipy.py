@@ -23,7 +23,7 @@ def _scipy_sparse() -> Any:
 
 @public
 def from_scipy(matrix: Any) -> Any:
-    """``from_scipy(matrix)`` is the sparse tensor of a matrix of scipy.sparse: CSR of a csr one, COO of any other. It is a copy.
+    """``from_scipy(matrix)`` is the sparse tensor of a matrix of scipy.sparse, a copy: CSR of a csr one, COO of any other.
 
     >>> import autograd_cy as ag
     >>> import scipy.sparse

@@ -205,7 +205,7 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
         if (
             x._pattern.sparse_dim != n
             or x.ndim != first.ndim
-            or any(a != b for k, (a, b) in enumerate(zip(x.shape, first.shape)) if k != d)
+            or any(a != b for k, (a, b) in enumerate(zip(x.shape, first.shape, strict=True)) if k != d)
         ):
             raise RuntimeError(f"All tensors must have the same shape, and as many sparse dimensions, but for dimension {d}: "
                                f"{list(x.shape)} and {list(first.shape)} have not")  # fmt: skip
@@ -214,13 +214,13 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
     indices = [indices_of(x._pattern).copy() for x in tensors]
     values = [values_of(x) for x in tensors]
     if d < n:
-        for part, offset in zip(indices, offsets):
+        for part, offset in zip(indices, offsets[:-1], strict=True):
             part[d] += offset
     else:
         values = [
             _cat([v.new_zeros((v.shape[0], *_sized(v, d - n + 1, int(before)))), v,
                   v.new_zeros((v.shape[0], *_sized(v, d - n + 1, size[d] - int(before) - v.shape[d - n + 1])))], d - n + 1)
-            for v, before in zip(values, offsets)
+            for v, before in zip(values, offsets[:-1], strict=True)
         ]  # fmt: skip
     pattern = Pattern(first.layout, (from_array(np.concatenate(indices, axis=1)),), tuple(size), False)
     if d == 0 and all(x._pattern.coalesced for x in tensors) and d < n:

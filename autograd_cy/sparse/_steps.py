@@ -21,7 +21,8 @@ def sgd(group: dict[str, Any], state: Any, update_dense: Callable[[list[Any]], N
     """SGD's step."""
     if group["weight_decay"] != 0:
         raise RuntimeError(
-            "add(sparse, dense) is not supported. Use add(dense, sparse) instead. (SGD: weight_decay has to be 0 for sparse gradients)"
+            "add(sparse, dense) is not supported. Use add(dense, sparse) instead. "
+            "(SGD: weight_decay has to be 0 for sparse gradients)"
         )
     found, others = _parted(group, state)
     update_dense(others)

@@ -10,7 +10,7 @@ from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.overrides import arm
 from .._layout import sparse_coo, sparse_csr
 from ..autograd.function import Function
-from ._pattern import Pattern, coo_pattern, places_of, placeholder, same_places
+from ._pattern import Pattern, coo_pattern, placeholder, places_of, same_places
 
 TABLE: dict[str, Callable[..., Any]] = {}  # what answers a call of the operation of that name
 
@@ -145,8 +145,14 @@ for _name, _operation in {
     "irshift": "bitwise_right_shift_",
 }.items():  # fmt: skip
     setattr(SparseTensor, f"__{_name}__", _refusing(f"__{_name}__", _operation))
-for _name in ("add", "sub", "mul", "truediv"):
-    setattr(SparseTensor, f"__i{_name}__", lambda self, other, name=_name.removeprefix("true"): TABLE[f"{name}_"](self, other))
+
+
+def _writing(name: str) -> Callable[..., Any]:
+    return lambda self, other: TABLE[name](self, other)
+
+
+for _name, _operation in {"iadd": "add_", "isub": "sub_", "imul": "mul_", "itruediv": "div_"}.items():
+    setattr(SparseTensor, f"__{_name}__", _writing(_operation))
 SparseTensor.__abs__ = lambda self: TABLE["abs"](self)  # type: ignore[attr-defined]
 SparseTensor.__pos__ = lambda self: self  # type: ignore[attr-defined]
 

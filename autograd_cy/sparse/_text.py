@@ -20,7 +20,7 @@ def _part(x: Any, name: str) -> str:
 def text_of(self: Any) -> str:
     held, pattern = self._held.detach(), self._pattern
     names = ("indices",) if self.is_sparse else ("crow_indices", "col_indices")
-    parts = [_part(part, name) for part, name in zip(pattern.parts, names)] + [_part(held, "values")]
+    parts = [_part(part, name) for part, name in zip(pattern.parts, names, strict=True)] + [_part(held, "values")]
     facts = [f"size={tuple(self.shape)}", f"nnz={held.shape[0]}"]
     if not is_obvious(self.dtype, empty=False):
         facts.append(f"dtype={self.dtype}")

@@ -7,7 +7,7 @@ from .._core.runtime.entry import public
 from ._construction import sparse_coo_tensor
 from ._tensor import SparseTensor
 
-__all__ = ["ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor"]
+__all__ = ["ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor"]  # noqa: F822
 
 
 class sparsetype(type):

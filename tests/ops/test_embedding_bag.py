@@ -159,7 +159,7 @@ def test_refused(case):
 @pytest.mark.parametrize("padding_idx", [None, 1])
 @pytest.mark.parametrize("mode", ["sum", "mean", "max"])
 def test_the_last_bag_ends_with_the_indices(mode, padding_idx):
-    """include_last_offset took the last offset for the end of the last bag: [0, 3, 3] made that empty, in PyTorch it has all."""
+    """include_last_offset took the last offset for the end of the last bag: [0, 3, 3] made that empty."""
     table, numbers = ag.tensor([[1.0], [10.0], [100.0], [1000.0]], requires_grad=True), ag.tensor([0, 1, 2, 3])
     for last in (3, 4):
         y = F.embedding_bag(

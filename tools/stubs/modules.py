@@ -6,9 +6,9 @@ import inspect
 import re
 import textwrap
 
+import autograd_cy.sparse  # noqa: F401  its methods are attached when it is imported
 from autograd_cy._core.arrays.dtypes import dtype
 from autograd_cy._core.graph.tensor import Tensor, TensorBase
-import autograd_cy.sparse  # noqa: F401  its methods are attached when it is imported
 from autograd_cy._missing import MissingMethod
 from tools.stubs.signatures import MARK, SHADOWED, definition, marked, sentence, signatures
 from tools.stubs.tables import ALIASES, ATTRIBUTES, CORE, FIELDS, SPECIAL, UNTOLD, WRITABLE
