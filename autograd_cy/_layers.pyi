@@ -108,8 +108,8 @@ def embedding_bag(
     padding_idx: int | None = None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Sums (mode 0), means (1) or largest elements (2) of bags of rows of `weight` (n, d): those that the
-    integers `indices` name, from each of the `offsets` to the next; the last offset is the end with
-    `include_last_offset`.
+    integers `indices` name, from each of the `offsets` to the next; `include_last_offset`: the last of
+    them begins no bag.
     """
 def feature_alpha_dropout(
     input: Tensor, p: float, train: bool, *, out: Tensor | None = None

@@ -400,7 +400,7 @@ class Tensor(TensorBase):
     def cross(self, other: _Operand, dim: _int | None = None) -> Tensor:
         """the cross products of vectors of 3 elements along `dim`."""
     def crow_indices(self) -> Tensor:
-        """where each row of a CSR tensor begins among the values, and where the last one ends."""
+        """where each row of a CSR tensor begins, and where the last one ends."""
     def cuda(
         self, device: _device | str | None = None, non_blocking: _bool = False, memory_format: Any = None
     ) -> Tensor:
@@ -1263,7 +1263,7 @@ class Tensor(TensorBase):
     def sparse_mask(self, mask: Tensor) -> Tensor:
         """a sparse tensor with the elements at the places of a sparse one."""
     def sparse_resize_(self, size: Sequence[_int], sparse_dim: _int, dense_dim: _int) -> Tensor:
-        """give a sparse tensor without values other sizes."""
+        """other sizes for one without values."""
     def sparse_resize_and_clear_(self, size: Sequence[_int], sparse_dim: _int, dense_dim: _int) -> Tensor:
         """sparse_resize_()."""
     def split(self, split_size_or_sections: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
