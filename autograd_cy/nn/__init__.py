@@ -8,7 +8,7 @@ from .modules import __all__ as _layers
 
 __all__ = [
     "Buffer", "DataParallel", "Parameter", "UninitializedBuffer", "UninitializedParameter", "attention", "functional",
-    "init", "modules", "parallel", "parameter", "utils", *_layers,
+    "grad", "init", "modules", "parallel", "parameter", "utils", *_layers,
 ]  # fmt: skip
 
 __getattr__, __dir__ = _names_later(
@@ -16,6 +16,7 @@ __getattr__, __dir__ = _names_later(
     {
         "attention": [],
         "common_types": [],
+        "grad": [],
         "init": [],
         "modules": [],
         "parallel": ["DataParallel", "parallel"],

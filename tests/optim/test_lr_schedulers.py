@@ -230,3 +230,11 @@ def test_one_cycle_ends():
     rates(scheduler, 2)
     with pytest.raises(ValueError, match=r"Tried to step 3 times\. The specified number of total steps is 2"):
         scheduler.step()
+
+
+def test_the_warning_of_epochs_can_be_imported():
+    scheduler = ag.optim.lr_scheduler.StepLR(ag.optim.SGD([ag.nn.Parameter(ag.ones(1))], 0.1), 2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        scheduler.step(2)
+    assert ag.optim.lr_scheduler.EPOCH_DEPRECATION_WARNING in [str(warning.message) for warning in caught]

@@ -169,7 +169,7 @@ FACADE = [
     _numbered_reductions
     _coverage _different_elements _lowrank _native_norms _segments
     _VF
-    nn.parameter nn.init
+    nn.parameter nn.init nn.grad
     _meta_parameter
     serialization._archive serialization._safe_globals
     serialization._storages

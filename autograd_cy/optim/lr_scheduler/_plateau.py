@@ -5,7 +5,7 @@ import warnings
 from typing import Any
 
 from ..optimizer import Optimizer
-from ._scheduler import EPOCH_WARNING, LRScheduler, check_optimizer, set_value, values_of
+from ._scheduler import EPOCH_DEPRECATION_WARNING, LRScheduler, check_optimizer, set_value, values_of
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -60,7 +60,7 @@ class ReduceLROnPlateau(LRScheduler):
         """``step(metrics)`` looks whether the number, a float or a Tensor of one, got better."""
         current = float(metrics)
         if epoch is not None:
-            warnings.warn(EPOCH_WARNING, UserWarning, stacklevel=2)
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self._is_better(current, self.best):
             self.best, self.num_bad_epochs = current, 0
