@@ -77,7 +77,8 @@ def asarray(
 ) -> Tensor:
     """``asarray(obj)`` is ``as_tensor(obj)`` with a say in copying and in the graph.
 
-    ``copy=True`` never shares memory, ``copy=False`` never copies (ValueError where it would have to). A
+    A DLPack capsule, and the bytes of an object with Python's buffer protocol (which are elements of ``dtype``, or of the
+    default one), are shared, too. ``copy=True`` never shares memory, ``copy=False`` never copies (ValueError where it would have to). A
     Tensor keeps its history unless ``requires_grad=False``.
 
     >>> import numpy as np
@@ -85,6 +86,12 @@ def asarray(
     >>> ag.asarray(np.arange(3), dtype=ag.float32, requires_grad=True)
     tensor([0., 1., 2.], requires_grad=True)
     """
+    if type(obj).__name__ == "PyCapsule":
+        from ._strided import from_dlpack  # few have capsules
+
+        obj = from_dlpack(obj)
+    elif (bytes := _buffer(obj)) is not None:
+        obj = sharing(np.frombuffer(bytes, resolve(dtype, None, False)))
     result = as_tensor(obj, dtype, device)
     shared = isinstance(obj, (Tensor, np.ndarray)) and obj.dtype == result.dtype
     if copy is False and not shared:
@@ -99,6 +106,16 @@ def asarray(
         resolve(result.dtype, None, requires_grad)
         result.requires_grad_()
     return result
+
+
+def _buffer(obj: Any) -> memoryview | None:
+    """The bytes of an object that has nothing but the buffer protocol to say what it is."""
+    if isinstance(obj, (Tensor, np.ndarray, np.generic, list, tuple, int, float, complex)):
+        return None
+    try:
+        return memoryview(obj)
+    except TypeError:
+        return None
 
 
 @public
@@ -196,6 +213,8 @@ def _number_of(leaf: Any) -> Any:
     """What a one-element Tensor holds; other leaves as they are."""
     if not isinstance(leaf, Tensor):
         return leaf
+    if leaf.is_meta:
+        return leaf.item()
     if array_of(leaf).size != 1:
         raise ValueError(
             "only one element tensors can be converted to Python scalars, got one of size "

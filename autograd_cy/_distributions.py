@@ -121,6 +121,8 @@ def normal(
     if not isinstance(mean, Tensor) and not isinstance(std, Tensor):
         return _normal(mean, std, size, generator, out, dtype, device, requires_grad)
     given = tuple(value for value in (mean, std) if isinstance(value, Tensor))
+    if any(value.is_meta for value in given):
+        return (mean + std).detach()
     if not isinstance(std, Tensor) and not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
 

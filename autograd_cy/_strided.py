@@ -74,6 +74,14 @@ def empty_permuted(
     return wrap(array, requires_grad)
 
 
+class _Writable:
+    """An array on the memory of another, which may be written."""
+
+    def __init__(self, array: Any):
+        self.array = array
+        self.__array_interface__ = {**array.__array_interface__, "data": (array.ctypes.data, False)}
+
+
 @public
 def frombuffer(
     buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
@@ -133,6 +141,8 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     if not hasattr(ext_tensor, "__dlpack__"):
         raise TypeError(f"from_dlpack(): expected an object with __dlpack__(), not {type(ext_tensor).__name__}")
     array = np.from_dlpack(ext_tensor)
+    if isinstance(ext_tensor, _Exported) and ext_tensor.has_no_version:  # it can't say that it is read-only; NumPy takes it so
+        array = np.asarray(_Writable(array))
     return sharing(array.copy() if copy else array)
 
 
@@ -141,6 +151,7 @@ class _Exported:
 
     def __init__(self, capsule: Any):
         self.capsule = capsule
+        self.has_no_version = '"dltensor"' in repr(capsule)
 
     def __dlpack__(self, **options: Any) -> Any:
         return self.capsule

@@ -394,8 +394,9 @@ def storage(self):
     """storage() -> TypedStorage: the memory that the tensor is a part of, as elements of its dtype; deprecated."""
     from .storage._typed import _warn_typed_storage_removal, typed_storage_of
 
+    found = typed_storage_of(self)
     _warn_typed_storage_removal(2)
-    return typed_storage_of(self)
+    return found
 
 
 def _refused_set(call, self, *args, **kwargs):
@@ -416,8 +417,9 @@ def storage_type(self):
     from . import storage
     from .storage._names import STORAGES
 
+    found = getattr(storage, STORAGES[self.dtype.name])
     storage._warn_typed_storage_removal(2)
-    return getattr(storage, STORAGES[self.dtype.name])
+    return found
 
 
 @partial(method, batch=_refused_set)
@@ -500,6 +502,11 @@ def reshape_as(self, other):
 @public
 def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, memory_format=None):
     """to(dtype | device | other) -> Tensor: in another dtype; itself if nothing changes and copy is False."""
+    if len(args) > 1 and isinstance(args[0], (str, Device)) and isinstance(args[1], bool):
+        raise TypeError(
+            f"to() received an invalid combination of arguments - got ({type(args[0]).__name__}, bool), but expected one of: "
+            "(device, dtype, non_blocking, copy), (dtype, non_blocking, copy), (other, non_blocking, copy)"
+        )
     for argument in args:
         if isinstance(argument, Tensor):
             dtype, device = argument.dtype, argument.device

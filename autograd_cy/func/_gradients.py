@@ -6,7 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from .._core.batching.batched import all_samples, as_argument, at_level, at_level_or_expanded, batched, levels_of, one_sample
+from .._core.batching.batched import (
+    all_samples,
+    as_argument,
+    at_level,
+    at_level_or_expanded,
+    batched,
+    is_batched,
+    levels_of,
+    one_sample,
+)
 from .._core.batching.levels import DifferentiatedWithin, HiddenLevels, close_level, open_level, open_levels
 from .._core.engine.backward_arguments import ones_alike
 from .._core.engine.engine import run_task
@@ -47,7 +56,7 @@ class _Inputs:
         leaves, self.spec = _leaves_of(tree)
         for x in leaves:
             _check_input(x, caller)
-        self.aliases = tuple([as_argument(x) for x in leaves])
+        self.aliases = tuple([_as_kind_of(x, as_argument(x)) for x in leaves])
         self.levels: list[list[Any]] | None = None
         self.within = _OUTSIDE_OF_VMAP  # entered while the function runs
         if open_here := open_levels():
@@ -88,8 +97,18 @@ class _Inputs:
             with HiddenLevels(levels):
                 results = run_task(outputs, seeds, keep_graph or create_graph, create_graph, self.aliases, True, False)
         return self.one_of_each(
-            [zeros_like(x.detach()) if g is None else g for x, g in zip(self.aliases, results, strict=True)]
+            [zeros_like(x.detach()) if g is None else _as_kind_of(x, g) for x, g in zip(self.aliases, results, strict=True)]
         )
+
+
+def _as_kind_of(x: Tensor, alias: Tensor) -> Tensor:
+    """An alias or gradient of a tensor without elements as one without."""
+    if not x.is_meta or alias.is_meta or is_batched(alias):
+        return alias
+    from .._meta import on_meta  # for those who have such tensors
+
+    made: Tensor = on_meta(alias)
+    return made
 
 
 def _check_numbers(tensors: Sequence[Tensor], caller: str, what: str, holomorphic: bool) -> None:

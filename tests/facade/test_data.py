@@ -284,6 +284,35 @@ def test_asarray_shares_or_copies_as_told():
     assert torch.asarray(t) is t and torch.asarray(t, copy=True) is not t
 
 
+@pytest.mark.parametrize("package", ["autograd_cy", "torch"])
+def test_asarray_shares_buffers_and_capsules(package):
+    torch = pytest.importorskip(package)
+    data = bytearray(8)
+    for buffer in (data, memoryview(data)):
+        shared = torch.asarray(buffer, dtype=torch.int16)
+        shared[0] = 258
+        assert data[:2] == b"\2\1" and shared.shape == (4,) and torch.asarray(buffer).dtype is torch.float32
+        apart = torch.asarray(buffer, dtype=torch.uint8, copy=True)
+        apart[0] = 77
+        assert data[0] == 2 and torch.asarray(buffer, dtype=torch.uint8, copy=False).data_ptr() == shared.data_ptr()
+    array = np.zeros(2)
+    torch.asarray(array.__dlpack__())[0] = 5
+    assert array.tolist() == [5, 0]
+    assert torch.asarray(memoryview(np.ones(2)), dtype=torch.float64, requires_grad=True).requires_grad
+
+
+@pytest.mark.parametrize("package", ["autograd_cy", "torch"])
+def test_arguments_out_of_place(package):
+    torch = pytest.importorskip(package)
+    x = torch.ones(2)
+    for device in ("cpu", torch.device("cpu")):
+        with pytest.raises(TypeError, match=r"to\(\) received an invalid combination of arguments"):
+            x.to(device, True)
+    assert x.to(torch.float64, True).dtype is torch.float64 and x.to("cpu", None, True) is x
+    with pytest.raises(RuntimeError, match='indexing must be one of "xy" or "ij", but received: '):
+        torch.meshgrid(x, x, indexing="")
+
+
 def test_asarray_and_the_graph():
     x = torch.ones(2, requires_grad=True)
     assert torch.asarray(x, requires_grad=True) is x

@@ -221,6 +221,15 @@ def test_gradients(torch):
     assert x.detach().is_meta and not x.detach().requires_grad
 
 
+def test_transforms(torch):
+    m = torch.ones(3, 4, device="meta")
+    gradient, value = torch.func.grad_and_value(lambda x: (x * x).sum())(m)
+    assert gradient.is_meta and value.is_meta and gradient.shape == (3, 4)
+    y, pull = torch.func.vjp(lambda x: x.exp(), m)
+    assert y.is_meta and pull(m)[0].is_meta
+    assert torch.vmap(lambda row: row.sum())(m).is_meta
+
+
 def test_a_step_of_training(torch):
     nn = torch.nn
     model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2)).to("meta")

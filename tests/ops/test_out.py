@@ -34,6 +34,37 @@ def test_number_types_are_brought_to_outs() -> None:
     assert torch.add(torch.tensor([1, 2]), 1, out=torch.zeros(2)).tolist() == [2.0, 3.0]
 
 
+ONE_TYPE = {
+    "mm": lambda t, out: t.mm(t.ones(2, 2), t.ones(2, 2), out=out(2, 2, dtype=t.float64)),
+    "index_select": lambda t, out: t.index_select(t.ones(2), 0, t.tensor([0]), out=out(1, dtype=t.float64)),
+    "where": lambda t, out: t.where(t.ones(2) > 0, t.ones(2), t.ones(2), out=out(2, dtype=t.float64)),
+    "tril": lambda t, out: t.tril(t.ones(2, 2), out=out(2, 2, dtype=t.float64)),
+    "amax": lambda t, out: t.amax(t.ones(2), 0, out=out((), dtype=t.float64)),
+    "inv": lambda t, out: t.linalg.inv(t.eye(2), out=out(2, 2, dtype=t.float64)),
+    "argmax": lambda t, out: t.argmax(t.ones(2), 0, out=out(())),
+    "numbers of sort": lambda t, out: t.sort(t.ones(2), out=(out(2), out(2))),
+    "numbers of max": lambda t, out: t.max(t.ones(2), 0, out=(out(()), out(()))),
+    "values of topk": lambda t, out: t.topk(t.ones(2), 1, out=(out(1, dtype=t.float64), out(1, dtype=t.int64))),
+    "searchsorted": lambda t, out: t.searchsorted(t.ones(2), t.ones(2), out=out(2)),
+    "isposinf": lambda t, out: t.isposinf(t.ones(2), out=out(2)),
+    "any": lambda t, out: t.any(t.ones(2), 0, out=out(())),
+}
+
+
+@pytest.mark.parametrize("package", ["autograd_cy", "torch"])
+@pytest.mark.parametrize("name", ONE_TYPE)
+def test_some_write_in_their_own_type_only(package, name) -> None:
+    module, made = pytest.importorskip(package), []
+
+    def out(*size, **options):
+        made.append(module.full(size[0] if size == ((),) else size, 5, **{"dtype": module.float32, **options}))
+        return made[-1]
+
+    with pytest.raises(RuntimeError):
+        ONE_TYPE[name](module, out)
+    assert all((x == 5).all() and x._version == 0 for x in made)
+
+
 def test_empty_out_takes_the_shape() -> None:
     assert torch.exp(torch.zeros(2, 2), out=torch.empty(0)).tolist() == [[1.0, 1.0], [1.0, 1.0]]
 

@@ -5,7 +5,7 @@ Operations don't have the parameter; the step of NOTE [Overrides] comes here whe
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.conversions cimport check_depth
-from autograd_cy._core.arrays.dtypes cimport check_cast, code_of
+from autograd_cy._core.arrays.dtypes cimport INT64, UINT8, check_cast, code_of, long_word, type_word
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport note_output_sizes
 from autograd_cy._core.graph.record cimport has_tangent
@@ -17,6 +17,29 @@ from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD, OP_HOOKS, thre
 from autograd_cy._core.writes.inplace cimport check_memory
 
 cnp.import_array()
+
+
+# Those that write their result in its own type only; what is elementwise, a sum or a scan converts it.
+cdef frozenset IN_ONE_TYPE = frozenset((
+    "addmm addmv addbmm baddbmm amax amin argmax argmin bmm bucketize cross det diag diagonal_copy dot gather histc index_select "
+    "inv kthvalue masked_select matmul median mm mode mv nan_to_num nanmedian nonzero searchsorted slogdet svdvals take topk tril "
+    "triu vdot vector_norm where").split())
+cdef frozenset OF_TRUTH = frozenset(("isneginf", "isposinf", "signbit"))
+
+
+cdef int check_type(Tensor out, Tensor result, str name, bint is_one_of_several) except -1:
+    """Refuse an `out` that the operation doesn't convert its result for: numbers of elements are int64."""
+    cdef int own = code_of(result.array), other = code_of(out.array)
+    if own == other:
+        return 0
+    if name in ("any", "all") and other != UINT8:
+        raise RuntimeError(f"{name} only supports bool tensor for result, got: {type_word(other)}")
+    if name in OF_TRUTH:
+        raise RuntimeError(f"{name} does not support non-boolean outputs.")
+    if name in IN_ONE_TYPE or (is_one_of_several and own == INT64):
+        raise RuntimeError(f"Expected out tensor to have dtype {long_word(own)}, but got {long_word(other)} instead "
+                           f"({name}(): nothing was written)")
+    return 0
 
 
 cdef object call_into(object function, tuple args, dict kwargs):
@@ -45,9 +68,12 @@ cdef object call_into(object function, tuple args, dict kwargs):
     try:
         result = function(*args, **kwargs)
         if isinstance(result, Tensor) and not several:
+            check_type(<Tensor> out, <Tensor> result, name, False)
             return written_out(<Tensor> out, <Tensor> result, name)
         if not several or not isinstance(result, tuple) or len(out) != len(result) or not are_tensors(result):
             raise TypeError(f"{name}(): out= must have a tensor for each result, this one gives a {type(result).__name__}")
+        for x, y in zip(out, result):
+            check_type(<Tensor> x, <Tensor> y, name, True)
         found = [written_out(<Tensor> x, <Tensor> y, name) for x, y in zip(out, result)]
         return result._make(found) if hasattr(result, "_make") else type(result)(found)
     finally:

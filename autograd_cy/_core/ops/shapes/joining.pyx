@@ -244,7 +244,7 @@ def meshgrid(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor, indexing:
     cdef list vectors = given(all_of(tensors, others), "meshgrid")
     if indexing is None:
         warn_once("torch.meshgrid: in an upcoming release, it will be required to pass the indexing argument.")
-    if (indexing or "ij") not in ("ij", "xy"):
+    if indexing not in (None, "ij", "xy"):
         raise RuntimeError(f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}')
     for x in vectors:
         if rank_of(x) > 1:
