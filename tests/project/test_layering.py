@@ -105,6 +105,7 @@ FACADE = [
     autograd._graph_memory autograd._graph_labels
     autograd._graph_draw
     autograd.grad_mode autograd._safe_where autograd.anomaly_mode autograd.variable autograd.forward_ad
+    _meta
     profiler._calls
     profiler._replay
     profiler._hints profiler._overhead
@@ -164,7 +165,7 @@ FACADE = [
     array_api._creation array_api._elementwise array_api._products array_api._shapes array_api._statistics array_api._types
     array_api.fft array_api.linalg
     array_api
-    _closeness _meta
+    _closeness
     _tensor nn._embedding_bag nn._multi_head nn.functional
     _numbered_reductions
     _coverage _different_elements _lowrank _native_norms _segments
