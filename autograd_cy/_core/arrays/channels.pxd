@@ -8,3 +8,4 @@ cdef cnp.ndarray channels_at_end(cnp.ndarray array)
 cdef cnp.ndarray channels_second(cnp.ndarray array)
 cdef int show_channels_last(cnp.ndarray array) except -1
 cdef cnp.ndarray new_in_format(int dtype_code, tuple sizes, bint channels_last)
+cdef cnp.ndarray in_type_and_order(cnp.ndarray array, int dtype_code)

@@ -18,7 +18,7 @@ NOTE [Channels last]
 
 from autograd_cy._core.arrays.buffers cimport lay_out, new_array, strided_view
 from autograd_cy._core.arrays.dtypes cimport code_of
-from autograd_cy._core.arrays.orders cimport MAX_DIMS
+from autograd_cy._core.arrays.orders cimport MAX_DIMS, copy_in_order
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
@@ -105,3 +105,8 @@ cdef cnp.ndarray channels_second(cnp.ndarray array):
     dims[1] = channels
     show_channels_last(array)
     return array
+
+
+cdef cnp.ndarray in_type_and_order(cnp.ndarray array, int dtype_code):
+    """The array, or a copy of that type with its dimensions in the same order."""
+    return array if code_of(array) == dtype_code else copy_in_order(array, dtype_code)

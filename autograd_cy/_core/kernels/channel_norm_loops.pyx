@@ -2,7 +2,8 @@
 
 A dense array is seen as planes of contiguous elements (`Planes`). Sums over a plane go lane by lane and from block to block in
 double; who calls adds up those of planes with the same statistics, in their order. Planes of one element are columns: what
-they sum goes down the rows, COLUMNS side by side. Threads share planes, or columns.
+they sum goes down the rows, COLUMNS side by side: where a row has fewer, several rows are taken for one of that width. Threads
+share planes, columns, or slices of many short rows, each with sums of its own.
 """
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
@@ -24,7 +25,11 @@ cdef extern from *:
             real const *, real const *, real *, npy_intp, real, real, real, real, real); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_column_gradients( \\
             real const *, real const *, real *, npy_intp, real const *, real const *, real const *, double const *); \\
-        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_sum_columns( \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_scale_tile( \\
+            real const *, real *, npy_intp, real const *, real const *, real const *); \\
+        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_tile_gradients( \\
+            real const *, real const *, real *, npy_intp, real const *, real const *, real const *, real const *); \\
+        AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_sum_columns( \\
             real const *, real const *, npy_intp, npy_intp, npy_intp, real const *, real *, real *);
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
@@ -33,6 +38,8 @@ cdef extern from *:
 cdef enum:
     COLUMNS = 256               # that are summed side by side ...
     ROWS = 64                   # ... over so many rows, before they are added in double
+    SLICES = 16                 # in which many short rows are shared ...
+    SLICE = 1 << 12             # ... if each has at least so many elements
 
 cdef struct Work:               # a loop that is shared
     const Planes *planes
@@ -56,8 +63,17 @@ cdef inline void share_planes(Task task, Work *work) noexcept nogil:
     parallel_for(task, work, work.planes.count, work.planes.size)
 
 
+cdef npy_intp slices_of(const Planes *planes) noexcept nogil:
+    """In how many slices the rows of columns are summed."""
+    cdef npy_intp n = planes.channels
+    return max(min(planes.count // SLICE, <npy_intp> SLICES), 1) if 0 < 2 * n <= COLUMNS else 1
+
+
 cdef inline void share_columns(Task task, Work *work) noexcept nogil:
-    cdef npy_intp n = work.planes.channels
+    cdef npy_intp n = work.planes.channels, slices = slices_of(work.planes)
+    if slices > 1:
+        parallel_for(task, work, slices, work.planes.count // slices)
+        return
     parallel_for(task, work, n, work.planes.count // max(n, 1), max(n // 4 // LANES, 1) * LANES)
 
 
@@ -143,45 +159,101 @@ cdef void columns_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nog
 
 
 cdef inline void columns_part(Work *p, npy_intp start, npy_intp end, real kind) noexcept nogil:
-    """The sums of some columns, of products with g or of squares where there is none."""
-    cdef real[COLUMNS] first, second
-    cdef npy_intp n = p.planes.channels, rows = p.planes.count // n, width, row, j
-    cdef const real *g
+    """The sums of some columns, or of all in some slices: of products with g, or of squares where there is none."""
+    cdef npy_intp n = p.planes.channels, rows = p.planes.count // n, slices = slices_of(p.planes), width
+    if slices > 1:
+        while start < end:
+            sum_slice(p, rows * start // slices, rows * (start + 1) // slices, p.sums + 2 * n * start, kind)
+            start += 1
+        return
     while start < end:
         width = min(end - start, <npy_intp> COLUMNS)
-        row = 0
-        for j in range(2 * start, 2 * (start + width)):
-            p.sums[j] = 0
-        while row < rows:
-            g = NULL if p.g == NULL else <const real *> p.g + row * n + start
-            sum_columns(g, <const real *> p.x + row * n + start, min(rows - row, <npy_intp> ROWS), n, width,
-                        <const real *> p.means + start, &first[0], &second[0])
-            for j in range(width):
-                p.sums[2 * (start + j)] += first[j]
-                p.sums[2 * (start + j) + 1] += second[j]
-            row += ROWS
+        sum_side_by_side(p, 0, rows, start, width, n, <const real *> p.means + start, p.sums + 2 * start)
         start += width
+
+
+cdef inline void sum_slice(Work *p, npy_intp row, npy_intp end, double *sums, real kind) noexcept nogil:
+    """All columns of some rows, several of which are taken for one."""
+    cdef real[COLUMNS] centers
+    cdef double[2 * COLUMNS] wide
+    cdef npy_intp n = p.planes.channels, times = rows_at_once(n), rest = (end - row) % times, j
+    for j in range(n * times):
+        centers[j] = (<const real *> p.means)[j % n]
+    sum_side_by_side(p, row * n, (end - row) // times, 0, n * times, n * times, &centers[0], &wide[0])
+    for j in range(2 * n):
+        sums[j] = 0
+    for j in range(n * times):
+        sums[2 * (j % n)] += wide[2 * j]
+        sums[2 * (j % n) + 1] += wide[2 * j + 1]
+    if rest:
+        sum_side_by_side(p, (end - rest) * n, rest, 0, n, n, &centers[0], &wide[0])
+        for j in range(2 * n):
+            sums[j] += wide[j]
+
+
+cdef inline npy_intp rows_at_once(npy_intp n) noexcept nogil:
+    """How many rows of n elements are summed as one: such that they fill LANES, if that is possible."""
+    cdef npy_intp times = 1
+    while n * times % LANES != 0 and 2 * n * times <= COLUMNS:
+        times *= 2
+    return times if n * times % LANES == 0 else COLUMNS // n
+
+
+cdef inline void sum_side_by_side(Work *p, npy_intp first_element, npy_intp rows, npy_intp start, npy_intp width, npy_intp n,
+                                  const real *centers, double *sums) noexcept nogil:
+    """Columns from `start` on of rows of n elements."""
+    cdef real[COLUMNS] first, second
+    cdef npy_intp row = 0, j
+    cdef const real *x = <const real *> p.x + first_element + start
+    cdef const real *g = NULL if p.g == NULL else <const real *> p.g + first_element + start
+    for j in range(2 * width):
+        sums[j] = 0
+    while row < rows:
+        sum_columns(NULL if g == NULL else g + row * n, x + row * n, min(rows - row, <npy_intp> ROWS), n, width, centers,
+                    &first[0], &second[0])
+        for j in range(width):
+            sums[2 * j] += first[j]
+            sums[2 * j + 1] += second[j]
+        row += ROWS
 
 
 cdef void sum_columns "autograd_cy_sum_columns"(
         const real *g, const real *x, npy_intp rows, npy_intp stride, npy_intp width, const real *centers, real *first,
         real *second) noexcept nogil:
+    """LANES columns at a time, whose sums stay in registers, then the rest."""
+    cdef real[LANES] sums, products
+    cdef npy_intp j = 0, k, row
+    while j + LANES <= width:
+        for k in range(LANES):
+            sums[k] = products[k] = 0
+        for row in range(rows):
+            if g == NULL:
+                add_lanes(x + row * stride + j, x + row * stride + j, centers + j, True, sums, products)
+            else:
+                add_lanes(g + row * stride + j, x + row * stride + j, centers + j, False, sums, products)
+        for k in range(LANES):
+            first[j + k], second[j + k] = sums[k], products[k]
+        j += LANES
+    for k in range(j, width):
+        first[k] = second[k] = 0
+    for row in range(rows):
+        for k in range(j, width):
+            if g == NULL:
+                first[k] = first[k] + (x[row * stride + k] - centers[k])
+                second[k] = second[k] + (x[row * stride + k] - centers[k]) * (x[row * stride + k] - centers[k])
+            else:
+                first[k] = first[k] + g[row * stride + k]
+                second[k] = second[k] + g[row * stride + k] * (x[row * stride + k] - centers[k])
+
+
+cdef inline void add_lanes(const real *g, const real *x, const real *centers, bint squares, real *sums,
+                           real *products) noexcept nogil:
+    cdef npy_intp k
     cdef real d
-    cdef npy_intp _row, j
-    for j in range(width):
-        first[j] = second[j] = 0
-    for _row in range(rows):
-        if g == NULL:
-            for j in range(width):
-                d = x[j] - centers[j]
-                first[j] = first[j] + d
-                second[j] = second[j] + d * d
-        else:
-            for j in range(width):
-                first[j] = first[j] + g[j]
-                second[j] = second[j] + g[j] * (x[j] - centers[j])
-            g += stride
-        x += stride
+    for k in range(LANES):
+        d = x[k] - centers[k]
+        sums[k] = sums[k] + (d if squares else g[k])
+        products[k] = products[k] + d * (d if squares else g[k])
 
 
 # forward
@@ -234,11 +306,32 @@ cdef void rows_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
 
 
 cdef inline void rows_part(Work *p, npy_intp row, npy_intp end, real kind) noexcept nogil:
-    cdef npy_intp n = p.planes.channels
+    cdef real[COLUMNS] means, factors, constants
+    cdef npy_intp n = p.planes.channels, times = COLUMNS // n if n else 0, count, j
+    if times < 2 or end - row < times:
+        while row < end:
+            scale_columns(<const real *> p.x + row * n, <real *> p.out + row * n, n, <const real *> p.means,
+                          <const real *> p.scales, <const real *> p.weight, <const real *> p.bias)
+            row += 1
+        return
+    for j in range(n * times):
+        means[j] = (<const real *> p.means)[j % n]
+        factors[j] = (<const real *> p.scales)[j % n]
+        if p.weight != NULL:
+            factors[j] = factors[j] * (<const real *> p.weight)[j % n]
+        constants[j] = 0 if p.bias == NULL else (<const real *> p.bias)[j % n]
     while row < end:
-        scale_columns(<const real *> p.x + row * n, <real *> p.out + row * n, n, <const real *> p.means,
-                      <const real *> p.scales, <const real *> p.weight, <const real *> p.bias)
-        row += 1
+        count = min(times, end - row)
+        scale_tile(<const real *> p.x + row * n, <real *> p.out + row * n, n * count, &means[0], &factors[0], &constants[0])
+        row += count
+
+
+cdef void scale_tile "autograd_cy_scale_tile"(
+        const real *x, real *y, npy_intp n, const real *means, const real *factors, const real *constants) noexcept nogil:
+    """Some rows, taken for one."""
+    cdef npy_intp j
+    for j in range(n):
+        y[j] = (x[j] - means[j]) * factors[j] + constants[j]
 
 
 cdef void scale_columns "autograd_cy_scale_columns"(
@@ -304,11 +397,35 @@ cdef void row_gradients_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexce
 
 
 cdef inline void row_gradients_part(Work *p, npy_intp row, npy_intp end, real kind) noexcept nogil:
-    cdef npy_intp n = p.planes.channels
+    cdef real[COLUMNS] means, factors, slopes, constants
+    cdef npy_intp n = p.planes.channels, times = COLUMNS // n if n else 0, count, j
+    cdef real scale
+    if times < 2 or end - row < times:
+        while row < end:
+            column_gradients(<const real *> p.g + row * n, <const real *> p.x + row * n, <real *> p.out + row * n, n,
+                             <const real *> p.means, <const real *> p.scales, <const real *> p.weight, p.corrections)
+            row += 1
+        return
+    for j in range(n * times):
+        scale = (<const real *> p.scales)[j % n]
+        means[j] = (<const real *> p.means)[j % n]
+        factors[j] = scale if p.weight == NULL else scale * (<const real *> p.weight)[j % n]
+        constants[j] = scale * <real> p.corrections[2 * (j % n)]
+        slopes[j] = scale * <real> p.corrections[2 * (j % n) + 1]
     while row < end:
-        column_gradients(<const real *> p.g + row * n, <const real *> p.x + row * n, <real *> p.out + row * n, n,
-                         <const real *> p.means, <const real *> p.scales, <const real *> p.weight, p.corrections)
-        row += 1
+        count = min(times, end - row)
+        tile_gradients(<const real *> p.g + row * n, <const real *> p.x + row * n, <real *> p.out + row * n, n * count,
+                       &means[0], &factors[0], &slopes[0], &constants[0])
+        row += count
+
+
+cdef void tile_gradients "autograd_cy_tile_gradients"(
+        const real *g, const real *x, real *out, npy_intp n, const real *means, const real *factors, const real *slopes,
+        const real *constants) noexcept nogil:
+    """Of some rows, taken for one."""
+    cdef npy_intp j
+    for j in range(n):
+        out[j] = g[j] * factors[j] - (x[j] - means[j]) * slopes[j] - constants[j]
 
 
 cdef void column_gradients "autograd_cy_column_gradients"(

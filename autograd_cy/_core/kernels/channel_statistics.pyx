@@ -1,12 +1,12 @@
 """What becomes of the sums over planes (knows no Tensor): a pass over a few numbers for each, in double.
 
-Sums are pairs, one for each plane, or for each column where planes are columns (`sums_of` tells how many).
+Sums are pairs, one for each plane, or for each column of each slice where planes are columns (`sums_of` tells how many).
 """
 
 from libc.math cimport NAN, sqrt
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
-from autograd_cy._core.kernels.channel_norm_loops cimport Planes
+from autograd_cy._core.kernels.channel_norm_loops cimport Planes, slices_of
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.variance_loops cimport is_lost, lost_scale
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -15,7 +15,7 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 cdef npy_intp sums_of(const Planes *planes) noexcept nogil:
     """How many pairs of sums there are."""
     if planes.size == 1 and planes.per == 1 and planes.groups == planes.channels:
-        return planes.channels
+        return planes.channels * slices_of(planes)
     return planes.count
 
 

@@ -196,7 +196,7 @@ cdef cnp.ndarray moved_by_channels(cnp.ndarray source, cnp.ndarray places, tuple
                      (images.size + images.out) * images.channels // images.parts)
     if images.is_wrong:
         raise RuntimeError("an index of a pooling operation is outside of its plane: it was changed after its use")
-    return in_type(channels_second(y), code_of(source))
+    return channels_second(in_type(y, code_of(source)))
 
 
 cdef void moved_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:

@@ -16,8 +16,7 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 # The functions that Cython makes of those of `real` numbers: of float and of double.
 cdef extern from *:
     """
-    #include <string.h>
-    #include "clones.h"
+    #include "runs.h"
     #define DECLARE_CLONED(real, fuse) \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_gather_rows( \\
             void const *, void const *, real *, npy_intp, npy_intp, real *); \\
@@ -25,28 +24,6 @@ cdef extern from *:
             void const *, void const *, real *, npy_intp, npy_intp, real *);
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
-
-    /* Runs are short, some of 12 bytes: no calls for them. What is left at the end is copied with some bytes before it. */
-    static AUTOGRAD_CY_INLINED void copy_run(void *out, const void *x, npy_intp bytes) {
-        char *q = out;
-        const char *p = x;
-        npy_intp i = 0;
-    #define COPY_BOTH_ENDS(size) { memcpy(q, p, size); memcpy(q + bytes - size, p + bytes - size, size); }
-        if (bytes >= 64) {
-            for (; i + 64 <= bytes; i += 64) memcpy(q + i, p + i, 64);
-            if (i < bytes) memcpy(q + bytes - 64, p + bytes - 64, 64);
-        }
-        else if (bytes >= 32) COPY_BOTH_ENDS(32)
-        else if (bytes >= 16) COPY_BOTH_ENDS(16)
-        else if (bytes >= 8) COPY_BOTH_ENDS(8)
-        else if (bytes >= 4) memcpy(q, p, 4);
-    }
-    #define ADD_RUN(name, type) \\
-        static AUTOGRAD_CY_INLINED void name(type *restrict out, const type *restrict x, npy_intp n) { \\
-            for (npy_intp i = 0; i < n; i++) out[i] += x[i]; \\
-        }
-    ADD_RUN(add_run_f32, float)
-    ADD_RUN(add_run_f64, double)
     """
     void copy_run(void *out, const void *x, npy_intp bytes) noexcept nogil
     void add_run_f32(float *out, const float *x, npy_intp n) noexcept nogil

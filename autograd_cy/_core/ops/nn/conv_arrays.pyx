@@ -2,8 +2,11 @@
 
 import numpy as np
 
-from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array, sizes_of
+from autograd_cy._core.arrays.buffers cimport flat, new_array, sizes_of
+from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second, has_channels_last, in_format, in_type_and_order
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, kernel_code
+from autograd_cy._core.kernels.channel_convolutions cimport (
+    convolve_channels, convolve_channels_back, correlate_channels, sum_channels)
 from autograd_cy._core.kernels.convolutions cimport add_filters, convolve, convolve_back, correlate, sum_filters
 from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.kernels.plane_convolutions cimport (
@@ -12,6 +15,9 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cnp.import_array()
+
+cdef enum:
+    FEWEST = 32             # places of all images, below which products of patches are not worth their preparation
 
 
 cdef Geometry geometry(tuple images, tuple weight, tuple result, tuple stride, tuple padding, tuple dilation,
@@ -48,11 +54,38 @@ cdef bint has_none(const Geometry *of) noexcept:
             or of.groups == 0)
 
 
-cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, tuple sizes):
+cdef bint goes_by_channels(const Geometry *of, bint channels_last) noexcept:
+    """Whether kernels take arrays as they lie in memory where those have channels last."""
+    return channels_last and not has_none(of) and not suits_planes(of) and of.batch * of.places >= FEWEST
+
+
+cdef tuple at_end(tuple sizes):
+    return (sizes[0], *sizes[2:], sizes[1])
+
+
+cdef cnp.ndarray matrices_of(const Geometry *of, cnp.ndarray weight, int dtype_code, bint flipped):
+    """(groups, taps and channels, filters); or `flipped`, the taps from the last one on, (groups, taps and filters, channels)."""
+    weight = flat(channels_at_end(weight), dtype_code).reshape(of.groups, of.filters, of.taps, of.channels)
+    if flipped:
+        return weight[:, :, ::-1].transpose(0, 2, 1, 3).copy()
+    return weight.transpose(0, 2, 3, 1).copy()
+
+
+cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, tuple sizes,
+                           bint channels_last):
     """An array of those sizes, in the type in which it is computed."""
     cdef int dtype_code = kernel_code(x)
-    cdef cnp.ndarray y = empty(dtype_code, sizes)
     bias = None if bias is None else flat(bias, dtype_code)
+    if goes_by_channels(of, channels_last):
+        y = empty(dtype_code, at_end(sizes))
+        convolve_channels(of, flat(channels_at_end(x), dtype_code), matrices_of(of, weight, dtype_code, False), bias, y)
+        return channels_second(y)
+    return in_format(convolved_in_order(of, x, weight, bias, sizes), channels_last)
+
+
+cdef cnp.ndarray convolved_in_order(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, tuple sizes):
+    cdef int dtype_code = kernel_code(x)
+    cdef cnp.ndarray y = empty(dtype_code, sizes)
     if has_none(of):
         y.fill(0)
         if bias is not None:
@@ -66,30 +99,57 @@ cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight
     return y
 
 
-cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weight, tuple sizes):
+cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weight, tuple sizes, bint channels_last):
     """The gradient for what was convolved: of those sizes."""
     cdef int dtype_code = kernel_code(g)
-    cdef cnp.ndarray x = empty(dtype_code, sizes)
+    cdef cnp.ndarray x
+    cdef Geometry back
+    if goes_by_channels(of, channels_last):
+        x, g = empty(dtype_code, at_end(sizes)), flat(channels_at_end(g), dtype_code)
+        if is_convolution_back(of, &back):
+            convolve_channels(&back, g, matrices_of(of, weight, dtype_code, True), None, x)
+        else:
+            convolve_channels_back(of, g, flat(channels_at_end(weight), dtype_code), x)
+        return channels_second(x)
+    x = empty(dtype_code, sizes)
     if has_none(of):
         x.fill(0)
     elif suits_planes(of):
         convolve_planes_back(of, flat(g, dtype_code), flat(weight, dtype_code), x)
     else:
         convolve_back(of, flat(g, dtype_code), flat(weight, dtype_code), x)
-    return x
+    return in_format(x, channels_last)
 
 
-cdef cnp.ndarray correlated(const Geometry *of, cnp.ndarray x, cnp.ndarray g, tuple sizes):
+cdef bint is_convolution_back(const Geometry *of, Geometry *back) noexcept:
+    """Whether the gradient is a convolution with the taps from the last one on, and which."""
+    cdef int k
+    back[0] = of[0]
+    back.channels, back.filters, back.pixels, back.places = of.filters, of.channels, of.places, of.pixels
+    for k in range(3):
+        back.size[k], back.out[k] = of.out[k], of.size[k]
+        back.padding[k] = of.dilation[k] * (of.kernel[k] - 1) - of.padding[k]
+        if of.stride[k] != 1 or back.padding[k] < 0:
+            return False
+    return True
+
+
+cdef cnp.ndarray correlated(const Geometry *of, cnp.ndarray x, cnp.ndarray g, tuple sizes, bint channels_last):
     """The gradient for the weight: of those sizes."""
     cdef int dtype_code = kernel_code(g)
-    cdef cnp.ndarray weight = empty(dtype_code, sizes)
+    cdef cnp.ndarray weight
+    if goes_by_channels(of, channels_last):
+        weight = empty(dtype_code, at_end(sizes))
+        correlate_channels(of, flat(channels_at_end(x), dtype_code), flat(channels_at_end(g), dtype_code), weight)
+        return channels_second(weight)
+    weight = empty(dtype_code, sizes)
     if has_none(of):
         weight.fill(0)
     elif suits_planes(of):
         correlate_planes(of, flat(x, dtype_code), flat(g, dtype_code), weight)
     else:
         correlate(of, flat(x, dtype_code), flat(g, dtype_code), weight)
-    return weight
+    return in_format(weight, channels_last)
 
 
 cdef cnp.ndarray summed(cnp.ndarray g, tuple sizes):
@@ -97,31 +157,33 @@ cdef cnp.ndarray summed(cnp.ndarray g, tuple sizes):
     cdef cnp.ndarray bias = empty(kernel_code(g), sizes)
     if cnp.PyArray_SIZE(g) == 0:
         bias.fill(0)
+    elif has_channels_last(g):
+        sum_channels(flat(channels_at_end(g), kernel_code(g)), bias)
     else:
         sum_filters(flat(g, kernel_code(g)), bias)
     return bias
 
 
 cdef cnp.ndarray computed(cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, tuple stride, tuple padding, tuple dilation,
-                          bint transposed, object groups, tuple sizes):
+                          bint transposed, object groups, tuple sizes, bint channels_last):
     """The result, of those sizes and of the operands' type."""
     cdef tuple own = sizes_of(x), weights = sizes_of(weight)
     cdef Geometry of
     cdef cnp.ndarray y
     if 0 in sizes:
-        return empty(code_of(x), sizes)
+        return in_format(empty(code_of(x), sizes), channels_last)
     if code_of(x) < FLOAT16:
         y = of_integers(x, weight, stride, padding, dilation, transposed, groups, sizes)
-        return y if bias is None else y + bias.reshape((-1,) + (1,) * len(stride))
+        return in_format(y if bias is None else y + bias.reshape((-1,) + (1,) * len(stride)), channels_last)
     if transposed:
         of = geometry(sizes, weights, own, stride, padding, dilation, groups)
-        y = convolved_back(&of, x, weight, sizes)
+        y = convolved_back(&of, x, weight, sizes, channels_last)
         if bias is not None:
             add_filters(flat(bias, code_of(y)), y)
     else:
         of = geometry(own, weights, sizes, stride, padding, dilation, groups)
-        y = convolved(&of, x, weight, bias, sizes)
-    return in_type(y, code_of(x))
+        y = convolved(&of, x, weight, bias, sizes, channels_last)
+    return in_type_and_order(y, code_of(x))
 
 
 cdef cnp.ndarray of_integers(cnp.ndarray x, cnp.ndarray weight, tuple stride, tuple padding, tuple dilation, bint transposed,

@@ -78,7 +78,8 @@ def conv_tbc(input, weight, bias, pad: int = 0):
     if sizes[2] < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {sizes[2]}: {[sizes[2], own[1], weights[2]]}")
     check_memory(sizes, "conv_tbc")
-    result = computed(x.array.transpose(1, 2, 0), w.array.transpose(2, 1, 0), b.array, (1,), padding, (1,), False, 1, sizes)
+    result = computed(x.array.transpose(1, 2, 0), w.array.transpose(2, 1, 0), b.array, (1,), padding, (1,), False, 1, sizes,
+                      False)
     y = new_tensor(result.transpose(2, 0, 1).copy())
     if not (needs_node(x) or needs_node(w) or needs_node(b)):
         return y

@@ -2,8 +2,8 @@
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport in_type, is_flat, sizes_of
-from autograd_cy._core.arrays.channels cimport has_channels_last, in_format
+from autograd_cy._core.arrays.buffers cimport is_flat, sizes_of
+from autograd_cy._core.arrays.channels cimport channels_at_end, has_channels_last, in_format, in_type_and_order
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
@@ -14,7 +14,7 @@ from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.ops.nn.kept_formats cimport in_format_of
 from autograd_cy._core.ops.nn.conv_arguments cimport (
     check_memory, check_operands, check_settings, check_types, expanded, integers, result_sizes, transposed_sizes)
-from autograd_cy._core.ops.nn.conv_arrays cimport computed, convolved, convolved_back, correlated, geometry, summed
+from autograd_cy._core.ops.nn.conv_arrays cimport computed, convolved, convolved_back, correlated, geometry, goes_by_channels, summed
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import rank_of
@@ -39,34 +39,32 @@ cdef class ConvolutionBackward0(Node):
                 None, None)
 
     cdef object vjp_array(self, object gradient, int i, Request *request):
-        cdef cnp.ndarray g = self.dense_gradient(<cnp.ndarray> gradient, request), x = saved_array(self, 0)
-        cdef cnp.ndarray weight = saved_array(self, 1)
-        cdef tuple constants = <tuple> self.constants
+        cdef cnp.ndarray g = <cnp.ndarray> gradient, x = saved_array(self, 0), weight = saved_array(self, 1), out
+        cdef tuple constants = <tuple> self.constants, result = sizes_of(g)
         cdef tuple own = unchanged(self, x, constants[7]), weights = unchanged(self, weight, constants[8])
-        cdef bint transposed = constants[3]
-        cdef tuple result = sizes_of(g), images = result if transposed else own, places = own if transposed else result
+        cdef bint transposed = constants[3], channels_last = has_channels_last(x) or has_channels_last(weight)
+        cdef tuple images = result if transposed else own, places = own if transposed else result
         cdef int n = len(own) - 2
         cdef Geometry of = geometry(images, weights, places, expanded(constants[0], "stride", n), expanded(
             constants[1], "padding", n), expanded(constants[2], "dilation", n), constants[5])
-        cdef cnp.ndarray out
+        g = self.dense_gradient(g, request, goes_by_channels(&of, channels_last))
         if i == 2:
             out = summed(g, constants[6])
         elif i == 1:
-            out = correlated(&of, g if transposed else x, x if transposed else g, weights)
+            out = correlated(&of, g if transposed else x, x if transposed else g, weights, channels_last)
         elif transposed:
-            out = convolved(&of, g, weight, None, own)
+            out = convolved(&of, g, weight, None, own, channels_last)
         else:
-            out = convolved_back(&of, g, weight, own)
-        out = in_type(out, code_of(g))
-        return out if i == 2 else in_format(out, has_channels_last(x) or has_channels_last(weight))
+            out = convolved_back(&of, g, weight, own, channels_last)
+        return in_type_and_order(out, code_of(g))
 
-    cdef cnp.ndarray dense_gradient(self, cnp.ndarray g, Request *request):
-        """The gradient, which is copied once where it is not dense."""
-        if is_flat(g):
+    cdef cnp.ndarray dense_gradient(self, cnp.ndarray g, Request *request, bint channels_last):
+        """The gradient, which is copied once where it is not dense, or not in the order that the kernels take."""
+        if is_flat(channels_at_end(g) if channels_last else g):
             return g
         if self.dense is not None:
             return self.dense
-        g = copied(g)
+        g = in_format(g, True) if channels_last else copied(g)
         if request.may_consume:         # no other backward comes: what is asked for next is computed from this one, too
             self.dense = g
         return g
@@ -226,8 +224,8 @@ cdef Tensor convolution_of(Tensor x, Tensor w, Tensor b, tuple stride, tuple pad
     else:
         sizes = result_sizes(own, weights, steps, pads, spread)
     check_memory(sizes, "convolution")
-    array = computed(x.array, w.array, None if b is None else b.array, steps, pads, spread, transposed, groups, sizes)
-    y = new_tensor(in_format(array, has_channels_last(x.array) or has_channels_last(w.array)))
+    y = new_tensor(computed(x.array, w.array, None if b is None else b.array, steps, pads, spread, transposed, groups, sizes,
+                            has_channels_last(x.array) or has_channels_last(w.array)))
     if not (needs_node(x) or needs_node(w) or (b is not None and needs_node(b))):
         return y
     node = new_node(ConvolutionBackward0, (stride, padding, dilation, transposed, output_padding, groups,

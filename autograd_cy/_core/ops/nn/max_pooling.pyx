@@ -2,8 +2,8 @@
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport flat, in_type
-from autograd_cy._core.arrays.channels cimport channels_at_end, has_channels_last, in_format
+from autograd_cy._core.arrays.buffers cimport flat
+from autograd_cy._core.arrays.channels cimport channels_at_end, has_channels_last, in_format, in_type_and_order
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT32, INT64, code_of, type_word
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
@@ -114,7 +114,7 @@ cdef tuple pooled(object node_class, Tensor x, tuple counts, tuple tables, tuple
     else:
         array, places = window_maxima(flat(x.array, wide), sizes[:len(sizes) - dims] + counts, tables, dilation)
         array, places = in_format(array, channels_last), in_format(places, channels_last)
-    cdef Tensor y = new_tensor(in_type(array, own)), indices = new_tensor(places)
+    cdef Tensor y = new_tensor(in_type_and_order(array, own)), indices = new_tensor(places)
     if not needs_node(x):
         return y, indices
     cdef Node node = new_node(node_class, constants + (sizes,))

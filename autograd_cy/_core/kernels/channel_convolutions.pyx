@@ -1,0 +1,342 @@
+"""Convolutions of arrays whose channels lie last in memory, and their gradients, by products of matrices (knows no Tensor).
+
+Images are (N, ..., C) in C order: pixels are rows of a matrix. What the kernel sees from a place is a row as well, of all
+taps with all their channels, that is copied in runs of neighbouring pixels; some hundred of them are multiplied at once
+(NOTE [Convolutions in blocks] says why). The products of a pointwise kernel need no copy. Threads share blocks of places,
+images where places add to what their kernels saw, and for the weight's gradient slices of the blocks.
+"""
+
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from autograd_cy._core.arrays.buffers cimport new_array
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
+from autograd_cy._core.kernels.channel_norm_loops cimport Planes, add_moments
+from autograd_cy._core.kernels.channel_statistics cimport sums_of
+from autograd_cy._core.kernels.panels cimport multiply_by_panels
+from autograd_cy._core.kernels.patches cimport Geometry
+from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+from autograd_cy._core.runtime.threads cimport Task, parallel_for
+
+cnp.import_array()
+
+# The functions that Cython makes of those of `real` numbers: of float and of double.
+cdef extern from *:
+    """
+    #include "runs.h"
+    #define DECLARE_CLONED(real, fuse) \\
+        AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_walk_places( \\
+            void const *, real *, npy_intp, npy_intp, npy_intp, real *, int);
+    DECLARE_CLONED(float, __pyx_fuse_0)
+    DECLARE_CLONED(double, __pyx_fuse_1)
+    """
+    void copy_run(void *out, const void *x, npy_intp bytes) noexcept nogil
+    void add_run_f32(float *out, const float *x, npy_intp n) noexcept nogil
+    void add_run_f64(double *out, const double *x, npy_intp n) noexcept nogil
+
+cdef enum:
+    PLACES = 256            # of a block ...
+    PATCHES = 1 << 18       # ... or as have patches of that many elements ...
+    FEWEST = 32             # ... but not fewer
+    LINE = 16               # elements of float32 in a line of the cache
+    SLICES = 16             # in which blocks are shared, each with its own sums for the gradient of the weight ...
+    TOTALS = 1 << 17        # ... if those have no more elements together
+    TO_AN_ELEMENT = 8       # multiplications that take as long as an element of an elementwise loop
+
+cdef struct Pass:           # a loop that is shared
+    const Geometry *of
+    const void *x           # images and what is computed from them; one of the three is written
+    const void *matrices    # of each group
+    const void *bias
+    const void *y
+    void *totals            # of the weight's gradient, for each slice
+    int dtype_code
+    npy_intp length         # of a patch ...
+    npy_intp step           # ... and from one to the next in memory
+    npy_intp block, blocks  # how many places a block has, and how many blocks there are of each group
+    npy_intp slices
+    bint failed             # there was no memory for a block
+
+
+cdef Pass pass_of(const Geometry *of, const void *x, const void *matrices, const void *y, int dtype_code,
+                  npy_intp places) noexcept:
+    """`places`: how many are divided into blocks."""
+    cdef Pass p
+    p.of, p.x, p.matrices, p.bias, p.y, p.totals, p.dtype_code = of, x, matrices, NULL, y, NULL, dtype_code
+    p.length, p.slices, p.failed = of.taps * of.channels, 1, False
+    p.step = step_of(of)
+    p.block = min(max(PATCHES // p.length, <npy_intp> FEWEST), <npy_intp> PLACES)
+    p.blocks = (places + p.block - 1) // p.block
+    return p
+
+
+cdef inline npy_intp step_of(const Geometry *of) noexcept nogil:
+    """From one patch to the next in memory: an odd number of lines of the cache."""
+    return (of.taps * of.channels + LINE - 1) // LINE * LINE | LINE
+
+
+cdef int share(Task task, Pass *p, npy_intp n) except -1:
+    cdef const Geometry *of = p.of
+    cdef npy_intp multiplications = of.batch * of.groups * of.places * of.filters * p.length
+    parallel_for(task, p, n, max(multiplications // n // TO_AN_ELEMENT, 1))
+    if p.failed:
+        raise MemoryError("convolution: not enough memory for a block of patches")
+    return 0
+
+
+cdef real *take_memory(Pass *p, real kind) noexcept nogil:
+    cdef real *memory = <real *> malloc(p.block * p.step * sizeof(real))
+    if memory == NULL:
+        p.failed = True
+    return memory
+
+
+cdef bint is_pointwise(const Geometry *of) noexcept nogil:
+    """Whether patches are pixels."""
+    cdef int k
+    for k in range(3):
+        if of.stride[k] != 1 or of.padding[k] != 0:
+            return False
+    return of.taps == 1
+
+
+# patches
+
+cdef void walk_places "autograd_cy_walk_places"(
+        const void *geometry, real *images, npy_intp group, npy_intp first, npy_intp end, real *rows,
+        bint adding) noexcept nogil:
+    """Copy what the kernel sees from some places, counted through all images, or add rows to it."""
+    cdef Geometry of = (<const Geometry *> geometry)[0]         # a copy, which no write can change
+    cdef npy_intp step = step_of(&of), run = of.kernel[2] * of.channels, apart = of.groups * of.channels, i, j, line
+    cdef npy_intp image = first // of.places, rest = first % of.places, lines = of.out[1], width = of.out[2]
+    cdef npy_intp x = rest % width, y = rest // width % lines, z = rest // width // lines, _place
+    cdef real *row
+    images += image * of.pixels * apart + group * of.channels
+    for _place in range(first, end):
+        row = rows
+        for i in range(of.kernel[0]):
+            for j in range(of.kernel[1]):
+                line = line_of(&of, z, y, i, j)
+                walk_line(&of, images + max(line, <npy_intp> 0) * apart, x * of.stride[2] - of.padding[2], line < 0, row,
+                          adding)
+                row += run
+        rows += step
+        x += 1
+        if x == width:
+            x, y = 0, y + 1
+            if y == lines:
+                y, z = 0, z + 1
+                if z == of.out[0]:
+                    z = 0
+                    images += of.pixels * apart
+
+
+cdef inline npy_intp line_of(const Geometry *of, npy_intp z, npy_intp y, npy_intp i, npy_intp j) noexcept nogil:
+    """The first pixel of the line of an image that taps i and j see from a place; -1: none."""
+    cdef npy_intp depth = z * of.stride[0] - of.padding[0] + i * of.dilation[0]
+    cdef npy_intp height = y * of.stride[1] - of.padding[1] + j * of.dilation[1]
+    if not (0 <= depth < of.size[0] and 0 <= height < of.size[1]):
+        return -1
+    return (depth * of.size[1] + height) * of.size[2]
+
+
+cdef inline void walk_line(const Geometry *of, real *line, npy_intp left, bint beside, real *row, bint adding) noexcept nogil:
+    """The taps along a line, the first of which sees pixel `left`; `beside`: all see zeros."""
+    cdef npy_intp n = of.channels, taps = of.kernel[2], k, first, end
+    if beside:
+        zero(row, 0 if adding else taps * n)
+    elif of.groups == 1 and of.dilation[2] == 1 and left >= 0 and left + taps <= of.size[2]:
+        move(line + left * n, row, taps * n, adding)
+    elif of.groups == 1 and of.dilation[2] == 1:
+        first, end = min(max(-left, <npy_intp> 0), taps), max(min(of.size[2] - left, taps), <npy_intp> 0)
+        if first >= end:
+            zero(row, 0 if adding else taps * n)
+            return
+        if not adding:
+            zero(row, first * n)
+            zero(row + end * n, (taps - end) * n)
+        move(line + (left + first) * n, row + first * n, (end - first) * n, adding)
+    else:
+        for k in range(taps):
+            if 0 <= left + k * of.dilation[2] < of.size[2]:
+                move(line + (left + k * of.dilation[2]) * of.groups * n, row + k * n, n, adding)
+            else:
+                zero(row + k * n, 0 if adding else n)
+
+
+cdef inline void zero(real *row, npy_intp n) noexcept nogil:
+    if n > 0:
+        memset(row, 0, n * sizeof(real))
+
+
+cdef inline void move(real *pixels, real *row, npy_intp n, bint adding) noexcept nogil:
+    if not adding:
+        copy_run(row, pixels, n * sizeof(real))
+    elif real is float:
+        add_run_f32(pixels, row, n)
+    else:
+        add_run_f64(pixels, row, n)
+
+
+# forward
+
+cdef int convolve_channels(const Geometry *of, cnp.ndarray x, cnp.ndarray matrices, cnp.ndarray bias, cnp.ndarray y) except -1:
+    """y = the convolution of x, plus the bias (or None). `matrices`: (groups, taps and channels, filters)."""
+    cdef int dtype_code = code_of(y)
+    cdef Pass p = pass_of(of, cnp.PyArray_DATA(x), cnp.PyArray_DATA(matrices), cnp.PyArray_DATA(y), dtype_code,
+                          of.batch * of.places)
+    p.bias = NULL if bias is None else cnp.PyArray_DATA(bias)
+    return share(forward_f32 if dtype_code == FLOAT32 else forward_f64, &p, p.blocks * of.groups)
+
+
+cdef void forward_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    forward(<Pass *> data, first, end, <float> 0)
+
+
+cdef void forward_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    forward(<Pass *> data, first, end, <double> 0)
+
+
+cdef inline void forward(Pass *p, npy_intp number, npy_intp end, real kind) noexcept nogil:
+    """Some blocks, counted through groups."""
+    cdef const Geometry *of = p.of
+    cdef npy_intp size = sizeof(real), row = of.groups * of.filters, group, place, last, k
+    cdef real *memory = take_memory(p, kind)
+    cdef real *y
+    if memory == NULL:
+        return
+    while number < end:
+        group, place = number // p.blocks, number % p.blocks * p.block
+        last = min(place + p.block, of.batch * of.places)
+        y = <real *> p.y + place * row + group * of.filters
+        if p.bias != NULL:
+            for k in range(last - place):
+                memcpy(y + k * row, <const real *> p.bias + group * of.filters, of.filters * size)
+        multiply_patches(p, group, place, last, memory, <const char *> (<const real *> p.matrices
+                         + group * p.length * of.filters), of.filters, <char *> y, row * size)
+        number += 1
+    free(memory)
+
+
+cdef inline void multiply_patches(Pass *p, npy_intp group, npy_intp place, npy_intp last, real *memory, const char *matrix,
+                                  npy_intp columns, char *y, npy_intp row) noexcept nogil:
+    """y = the patches of some places times a matrix; or added to what there is, where there is a bias."""
+    cdef const Geometry *of = p.of
+    cdef npy_intp size = sizeof(real), patch = p.step
+    cdef real *patches = memory
+    if is_pointwise(of):
+        patch = of.groups * of.channels
+        patches = <real *> p.x + place * patch + group * of.channels
+    else:
+        walk_places(of, <real *> p.x, group, place, last, memory, False)
+    multiply_by_panels(p.dtype_code, <const char *> patches, patch * size, size, matrix, columns * size, size, y, row,
+                       last - place, p.length, columns, p.bias != NULL)
+
+
+# backward
+
+cdef int convolve_channels_back(const Geometry *of, cnp.ndarray g, cnp.ndarray matrices, cnp.ndarray x) except -1:
+    """x = the gradient for what was convolved. `matrices`: (groups, filters, taps and channels)."""
+    cdef int dtype_code = code_of(x)
+    cdef Pass p = pass_of(of, cnp.PyArray_DATA(x), cnp.PyArray_DATA(matrices), cnp.PyArray_DATA(g), dtype_code, of.places)
+    return share(back_f32 if dtype_code == FLOAT32 else back_f64, &p, of.batch)
+
+
+cdef void back_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    back(<Pass *> data, first, end, <float> 0)
+
+
+cdef void back_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    back(<Pass *> data, first, end, <double> 0)
+
+
+cdef inline void back(Pass *p, npy_intp image, npy_intp end, real kind) noexcept nogil:
+    """Some images: each place adds to all that its kernel saw."""
+    cdef const Geometry *of = p.of
+    cdef npy_intp size = sizeof(real), row = of.groups * of.filters, pixels = of.pixels * of.groups * of.channels
+    cdef npy_intp group, place, last
+    cdef real *memory = take_memory(p, kind)
+    if memory == NULL:
+        return
+    while image < end:
+        memset(<real *> p.x + image * pixels, 0, pixels * size)
+        for group in range(of.groups):
+            place = image * of.places
+            while place < (image + 1) * of.places:
+                last = min(place + p.block, (image + 1) * of.places)
+                multiply_by_panels(p.dtype_code, <const char *> (<const real *> p.y + place * row + group * of.filters),
+                                   row * size, size, <const char *> (<const real *> p.matrices
+                                   + group * of.filters * p.length), p.length * size, size, <char *> memory, p.step * size,
+                                   last - place, of.filters, p.length, False)
+                walk_places(of, <real *> p.x, group, place, last, memory, True)
+                place = last
+        image += 1
+    free(memory)
+
+
+cdef int correlate_channels(const Geometry *of, cnp.ndarray x, cnp.ndarray g, cnp.ndarray weight) except -1:
+    """weight = its gradient, (groups * filters, taps and channels): the sum over all places of what comes back for a filter
+    times what the kernel saw there."""
+    cdef int dtype_code = code_of(g)
+    cdef Pass p = pass_of(of, cnp.PyArray_DATA(x), NULL, cnp.PyArray_DATA(g), dtype_code, of.batch * of.places)
+    cdef npy_intp n = of.groups * of.filters * p.length
+    cdef npy_intp[2] sizes
+    p.slices = min(max(TOTALS // n, <npy_intp> 2), <npy_intp> SLICES, p.blocks)
+    sizes[0], sizes[1] = p.slices, n
+    cdef cnp.ndarray totals = weight if p.slices == 1 else new_array(dtype_code, 2, sizes)
+    p.totals = cnp.PyArray_DATA(totals)
+    share(correlate_f32 if dtype_code == FLOAT32 else correlate_f64, &p, p.slices * of.groups)
+    if p.slices > 1:
+        np.add.reduce(totals, 0, out=weight.reshape(-1))
+    return 0
+
+
+cdef void correlate_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    correlate(<Pass *> data, first, end, <float> 0)
+
+
+cdef void correlate_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    correlate(<Pass *> data, first, end, <double> 0)
+
+
+cdef inline void correlate(Pass *p, npy_intp number, npy_intp end, real kind) noexcept nogil:
+    """Some slices, counted through groups."""
+    cdef const Geometry *of = p.of
+    cdef npy_intp size = sizeof(real), row = of.groups * of.filters, group, slice, block, place, last, patch
+    cdef real *memory = take_memory(p, kind)
+    cdef real *patches
+    cdef char *total
+    if memory == NULL:
+        return
+    while number < end:
+        group, slice = number // p.slices, number % p.slices
+        total = <char *> (<real *> p.totals + (slice * row + group * of.filters) * p.length)
+        for block in range(p.blocks * slice // p.slices, p.blocks * (slice + 1) // p.slices):
+            place, patch, patches = block * p.block, p.step, memory
+            last = min(place + p.block, of.batch * of.places)
+            if is_pointwise(of):
+                patch = of.groups * of.channels
+                patches = <real *> p.x + place * patch + group * of.channels
+            else:
+                walk_places(of, <real *> p.x, group, place, last, memory, False)
+            multiply_by_panels(p.dtype_code, <const char *> (<const real *> p.y + place * row + group * of.filters), size,
+                               row * size, <const char *> patches, patch * size, size, total, p.length * size, of.filters,
+                               last - place, p.length, block > p.blocks * slice // p.slices)
+        number += 1
+    free(memory)
+
+
+cdef int sum_channels(cnp.ndarray g, cnp.ndarray bias) except -1:
+    """bias = its gradient: the sum of what comes back for each filter."""
+    cdef npy_intp n = cnp.PyArray_SIZE(bias), pairs
+    cdef Planes planes = Planes(cnp.PyArray_SIZE(g), 1, n, 1, n)
+    pairs = 2 * sums_of(&planes)
+    cdef cnp.ndarray sums = new_array(FLOAT64, 1, &pairs), centers = new_array(code_of(g), 1, &n)
+    centers.fill(0)
+    add_moments(code_of(g), cnp.PyArray_DATA(g), &planes, cnp.PyArray_DATA(centers), <double *> cnp.PyArray_DATA(sums))
+    bias[...] = sums.reshape(-1, n, 2)[:, :, 0].sum(0)
+    return 0
