@@ -264,6 +264,81 @@ def test_pickles_keep_strides(rank):
         assert pickle.loads(pickle.dumps(x)).stride() == x.stride()
 
 
+# sizes on both sides of what is shared, sliced and divided into blocks
+
+
+LARGER = [(2, 4, 3, 3), (3, 16, 3, 11), (3, 16, 17, 19), (1, 48, 33, 18), (2, 130, 12, 12), (40, 2, 16, 16), (2, 300, 5, 5)]
+SHARED = ["conv, padded", "conv, strided", "conv, pointwise", "conv, in groups", "conv, depthwise", "conv_transpose",
+          "batch_norm", "batch_norm, evaluating", "max_pool, overlapping", "avg_pool, padded", "adaptive_max_pool",
+          "pad, reflect", "bilinear"]  # fmt: skip
+
+
+@pytest.fixture
+def threads():
+    """Sets their number."""
+    before = ag.get_num_threads()
+    yield ag.set_num_threads
+    ag.set_num_threads(before)
+
+
+@pytest.mark.parametrize("name", SHARED)
+@pytest.mark.parametrize("sizes", LARGER)
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
+def test_of_larger_sizes(name, sizes, dtype, threads):
+    """Results and gradients, also those of parameters, are those of contiguous tensors, whatever the number of threads."""
+    plain, results = numbers(*sizes, dtype=dtype), []
+    for x, count in ((plain, 1), (in_last(plain), 1), (in_last(plain), 2)):
+        threads(count)
+        x = x.detach().requires_grad_()
+        y = ROWS[name][0](x)
+        g = numbers(*y.shape, seed=5, dtype=dtype)
+        results.append([y, *ag.autograd.grad(y, x, g if x.is_contiguous() else in_last(g))])
+    tolerance = 2e-4 if dtype is ag.float32 else 1e-11
+    for one, other, shared in zip(*results, strict=True):
+        np.testing.assert_allclose(other.detach().numpy(), one.detach().numpy(), rtol=tolerance, atol=tolerance)
+        assert ag.equal(other, shared)
+
+
+@pytest.mark.parametrize("sizes", LARGER)
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("settings", [{"padding": 1}, {"stride": 2, "padding": 2}, {"dilation": 2, "padding": (3, 1)}])
+def test_gradients_of_weights(sizes, groups, settings, threads):
+    plain, weight, bias = numbers(*sizes), numbers(6, sizes[1] // groups, 3, 2), numbers(6)
+    results = []
+    for last, count in ((False, 1), (True, 1), (True, 2)):
+        threads(count)
+        x, k = [in_last(t) if last else t for t in (plain, weight)]
+        b = bias.clone().requires_grad_()
+        x, k = x.detach().requires_grad_(), k.detach().requires_grad_()
+        y = F.conv2d(x, k, b, groups=groups, **settings)
+        g = numbers(*y.shape, seed=5)
+        results.append([y, *ag.autograd.grad(y, (x, k, b), in_last(g) if last else g)])
+    for one, other, shared in zip(*results, strict=True):
+        np.testing.assert_allclose(other.detach().numpy(), one.detach().numpy(), rtol=1e-11, atol=1e-11)
+        assert ag.equal(other, shared)
+
+
+@pytest.mark.parametrize("name", ["conv, padded", "batch_norm", "max_pool", "avg_pool", "bilinear", "max_unpool"])
+def test_float16_keeps_the_format(name):
+    x = in_last(numbers(2, 4, 6, 6, dtype=ag.float16)).requires_grad_()
+    y = ROWS[name][0](x)
+    assert format_of(y) is ag.channels_last and y.dtype is ag.float16
+    (found,) = ag.autograd.grad(y, x, in_last(numbers(*y.shape, dtype=ag.float16)))
+    assert format_of(found) is ag.channels_last and found.dtype is ag.float16
+
+
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64, ag.int64])
+def test_the_largest_of_nans_and_of_equals(dtype):
+    """Of equal elements the first counts, of nans the last."""
+    plain = ag.zeros(2, 3, 5, 5, dtype=dtype)
+    if dtype is not ag.int64:
+        plain[0, 1, 1:3, 1:3] = float("nan")
+        plain[1, 2] = -float("inf")
+    results = [F.max_pool2d(x, 3, 2, 1, return_indices=True) for x in (plain, in_last(plain))]
+    for one, other in zip(*results, strict=True):
+        assert ag.equal(one.nan_to_num(7), other.nan_to_num(7)) if one.dtype.is_floating_point else ag.equal(one, other)
+
+
 # chance
 
 

@@ -3,7 +3,8 @@
 import numpy as np
 
 from autograd_cy._core.arrays.buffers cimport flat, new_array, sizes_of
-from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second, has_channels_last, in_format, in_type_and_order
+from autograd_cy._core.arrays.channels cimport (
+    channels_at_end, channels_second, has_channels_last, in_format, in_type_and_order)
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, kernel_code
 from autograd_cy._core.kernels.channel_convolutions cimport (
     convolve_channels, convolve_channels_back, correlate_channels, sum_channels)
@@ -64,7 +65,7 @@ cdef tuple at_end(tuple sizes):
 
 
 cdef cnp.ndarray matrices_of(const Geometry *of, cnp.ndarray weight, int dtype_code, bint flipped):
-    """(groups, taps and channels, filters); or `flipped`, the taps from the last one on, (groups, taps and filters, channels)."""
+    """(groups, taps and channels, filters); or `flipped`, taps in reverse, (groups, taps and filters, channels)."""
     weight = flat(channels_at_end(weight), dtype_code).reshape(of.groups, of.filters, of.taps, of.channels)
     if flipped:
         return weight[:, :, ::-1].transpose(0, 2, 1, 3).copy()

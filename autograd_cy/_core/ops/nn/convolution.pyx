@@ -14,7 +14,8 @@ from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.ops.nn.kept_formats cimport in_format_of
 from autograd_cy._core.ops.nn.conv_arguments cimport (
     check_memory, check_operands, check_settings, check_types, expanded, integers, result_sizes, transposed_sizes)
-from autograd_cy._core.ops.nn.conv_arrays cimport computed, convolved, convolved_back, correlated, geometry, goes_by_channels, summed
+from autograd_cy._core.ops.nn.conv_arrays cimport (
+    computed, convolved, convolved_back, correlated, geometry, goes_by_channels, summed)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import rank_of
