@@ -131,6 +131,8 @@ FACADE = [
     serialization._atomic
     utils.safetensors utils.tensorboard
     utils.data._collate utils.data._seeds
+    utils.data._utils.collate
+    utils.data._utils
     utils.data.dataset utils.data.sampler
     utils.data.distributed
     utils.data._fetching

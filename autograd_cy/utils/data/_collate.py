@@ -55,11 +55,70 @@ def default_convert(data: Any) -> Any:
     return data
 
 
-def _collated_rows(batch: Sequence[Any], collate: Callable[[Any], Any]) -> list[Any]:
-    """Sequences of equal length, turned: a batch of each of their places."""
-    if len({len(sample) for sample in batch}) > 1:
-        raise RuntimeError("each element in list of batch should be of equal size")
-    return [collate(column) for column in zip(*batch, strict=True)]
+def collate_tensor_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    return stack(list(batch))
+
+
+def collate_numpy_array_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    if _converted(batch[0]) is None:
+        raise TypeError(_refusal(batch[0].dtype))
+    return as_tensor(np.stack(batch))
+
+
+def collate_numpy_scalar_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    if _converted(batch[0]) is None:
+        raise TypeError(_refusal(batch[0].dtype))
+    return as_tensor(np.asarray(batch))
+
+
+def collate_float_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    return tensor(batch, dtype=convert(np.dtype("float64")))
+
+
+def collate_int_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    return tensor(batch)
+
+
+def collate_str_fn(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
+    return batch
+
+
+default_collate_fn_map: dict[Any, Callable[..., Any]] = {
+    Tensor: collate_tensor_fn,
+    np.ndarray: collate_numpy_array_fn,
+    str: collate_str_fn,
+    bytes: collate_str_fn,
+    (np.bool_, np.number, np.object_, np.generic): collate_numpy_scalar_fn,
+    float: collate_float_fn,
+    int: collate_int_fn,
+}
+
+
+@public
+def collate(batch: Sequence[Any], *, collate_fn_map: dict[Any, Callable[..., Any]] | None = None) -> Any:
+    """``collate(samples, collate_fn_map=functions)``: what the function of the samples' type makes of them.
+
+    `functions` maps types, or tuples of them, to functions; the first type counts that the first sample is an instance of,
+    one that is its very type before all others. Sequences and mappings are collated place by place.
+
+    >>> from autograd_cy.utils.data._utils.collate import collate
+    >>> collate([("a", 1), ("b", 2)], collate_fn_map={(str, int): lambda batch, collate_fn_map: max(batch)})
+    ['b', 2]
+    """
+    first, functions = batch[0], collate_fn_map or {}
+    found = functions.get(type(first)) or next((f for types, f in functions.items() if isinstance(first, types)), None)
+    if found is not None:
+        return found(batch, collate_fn_map=collate_fn_map)
+    if isinstance(first, Mapping):
+        return _like(first, [collate([sample[key] for sample in batch], collate_fn_map=collate_fn_map) for key in first])
+    if isinstance(first, tuple) and hasattr(first, "_fields"):
+        return _like(first, [collate(column, collate_fn_map=collate_fn_map) for column in zip(*batch, strict=True)])
+    if isinstance(first, Sequence):
+        if len({len(sample) for sample in batch}) > 1:
+            raise RuntimeError("each element in list of batch should be of equal size")
+        columns = [collate(column, collate_fn_map=collate_fn_map) for column in zip(*batch, strict=True)]
+        return columns if isinstance(first, tuple) else _like(first, columns)
+    raise TypeError(_refusal(type(first)))
 
 
 @public
@@ -73,27 +132,7 @@ def default_collate(batch: Sequence[Any]) -> Any:
     [tensor([[1., 1.],
             [0., 0.]]), tensor([0, 1]), ('a', 'b')]
     """
-    first = batch[0]
-    if isinstance(first, Tensor):
-        return stack(list(batch))
-    if isinstance(first, np.ndarray | np.generic) and not isinstance(first, _TEXT):
-        if _converted(first) is None:
-            raise TypeError(_refusal(first.dtype))
-        return as_tensor(np.stack(batch)) if isinstance(first, np.ndarray) else as_tensor(np.asarray(batch))
-    if isinstance(first, float):
-        return tensor(batch, dtype=convert(np.dtype("float64")))
-    if isinstance(first, int):
-        return tensor(batch)
-    if isinstance(first, _TEXT):
-        return batch
-    if isinstance(first, Mapping):
-        return _like(first, [default_collate([sample[key] for sample in batch]) for key in first])
-    if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return _like(first, [default_collate(column) for column in zip(*batch, strict=True)])
-    if isinstance(first, Sequence):
-        columns = _collated_rows(batch, default_collate)
-        return columns if isinstance(first, tuple) else _like(first, columns)
-    raise TypeError(_refusal(type(first)))
+    return collate(batch, collate_fn_map=default_collate_fn_map)
 
 
 def _refusal(found: Any) -> str:
