@@ -95,18 +95,26 @@ def _split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     return _array_split(ary, sections, axis)
 
 
+def _check_rank(ary: Any, name: str, least: int) -> None:
+    if tensor(ary).ndim < least:
+        raise ValueError(f"{name} only works on arrays of {least} or more dimensions")
+
+
 @counterpart("hsplit")
 def _hsplit(ary: Any, indices_or_sections: Any) -> list[Tensor]:
+    _check_rank(ary, "hsplit", 1)
     return _split(ary, indices_or_sections, 1 if tensor(ary).ndim > 1 else 0)
 
 
 @counterpart("vsplit")
 def _vsplit(ary: Any, indices_or_sections: Any) -> list[Tensor]:
+    _check_rank(ary, "vsplit", 2)
     return _split(ary, indices_or_sections, 0)
 
 
 @counterpart("dsplit")
 def _dsplit(ary: Any, indices_or_sections: Any) -> list[Tensor]:
+    _check_rank(ary, "dsplit", 3)
     return _split(ary, indices_or_sections, 2)
 
 

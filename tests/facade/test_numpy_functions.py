@@ -416,3 +416,13 @@ def test_functions_that_only_bear_the_name_of_one_of_numpys():
     with pytest.raises(TypeError, match="has no counterpart here"):
         leaf = ag.tensor(X, requires_grad=True)
         leaf.__array_function__(nameless, (ag.Tensor,), (leaf,), {})
+
+
+@pytest.mark.parametrize(("split", "least"), [(np.hsplit, 1), (np.vsplit, 2), (np.dsplit, 3)])
+def test_numpy_splits_refuse_too_few_dimensions_as_for_arrays(split, least):
+    # an IndexError of the size's tuple
+    x = np.ones((2,) * (least - 1))
+    for given in (x, ag.tensor(x)):
+        with pytest.raises(ValueError, match=f"{split.__name__} only works on arrays of {least} or more dimensions"):
+            split(given, 2)
+    assert [part.shape for part in split(ag.ones((2,) * least), 2)] == [part.shape for part in split(np.ones((2,) * least), 2)]

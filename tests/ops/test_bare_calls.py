@@ -84,3 +84,13 @@ def test_a_range_of_one_number_is_widened_by_half_a_unit_to_both_sides(bound):
     assert found.bin_edges.tolist() == edges and found.hist.tolist() == [1, 1]
     several = torch.histogramdd(torch.stack([x, x], 1), bins=[2, 1], range=(bound, bound, 0, 1))
     assert several.bin_edges[0].tolist() == edges
+
+
+@pytest.mark.parametrize("side", ["prepend", "append"])
+def test_what_is_put_beside_differences_has_the_sizes_of_the_other_dimensions(side):
+    x = torch.ones(2, 3)
+    assert torch.diff(x, dim=0, **{side: torch.zeros(1, 3)}).shape == (2, 3)
+    with pytest.raises(RuntimeError, match="diff expects the shape of tensor to prepend or append to match that of input"):
+        torch.diff(x, dim=0, **{side: torch.zeros(1, 2)})
+    with pytest.raises(RuntimeError, match="diff expects prepend or append to be the same dimension as input"):
+        torch.diff(x, dim=0, **{side: torch.zeros(3)})

@@ -41,6 +41,10 @@ def diff(input, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append
     for part in (prepend, append):
         if part is not None and part.ndim != x.ndim:
             raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+        if part is not None and any([part.shape[k] != x.shape[k] for k in range(x.ndim) if k != d]):
+            raise RuntimeError("diff expects the shape of tensor to prepend or append to match that of input except along the "
+                               f"differencing dimension; input.size() = {list(x.shape)}, but got tensor.size() = "
+                               f"{list(part.shape)}")
     if prepend is not None or append is not None:
         x = cat([part for part in (prepend, x, append) if part is not None], d)
     for _ in range(min(n, x.shape[d])):
