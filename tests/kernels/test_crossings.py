@@ -56,8 +56,16 @@ BLOCKS = {
     "broadcast_sums.ROWS": 64,
     "random_loops.TILE": 32,  # crossed in test_random_loops.py
     "cofactors.SMALL": 16,  # crossed in test_determinants.py
+    "channel_convolutions.FEWEST": 32,  # crossed in test_channels_last.py, as are the next
+    "channel_convolutions.LINE": 16,
+    "channel_convolutions.PATCHES": 1 << 18,
+    "channel_convolutions.PLACES": 256,
+    "channel_convolutions.TOTALS": 1 << 17,
     "channel_norm_loops.COLUMNS": 256,
     "channel_norm_loops.ROWS": 64,
+    "channel_norm_loops.SLICE": 1 << 12,  # crossed in test_channels_last.py
+    "channel_windows.LEAST": 16,  # crossed in test_channels_last.py
+    "conv_arrays.FEWEST": 32,  # crossed in test_channels_last.py
     "cross_entropy_loops.BLOCK": 1024,
     "elimination.PANEL": 16,
     "kernels.BLOCK": 512,
@@ -99,6 +107,10 @@ BLOCKS = {
 NO_SIZES = {
     "batched": "MAX_DIMS",
     "buffers": "SHELVES SHELF_SIZE SPARE_DIMS",
+    "channel_convolutions": "SLICES TO_AN_ELEMENT",
+    "channel_norm_loops": "SLICES",
+    "channel_windows": "EXACT PARTS",  # crossed in test_channels_last.py
+    "channels": "MOST",
     "convolutions": "LINE_BYTES PARTS SLICES TO_AN_ELEMENT",
     "costs": "AT_ONCE",
     "duals": "MOST_LEVELS",
@@ -146,6 +158,7 @@ NO_SIZES = {
     "rules": "MOST_REPEATED",
     "saved": "OUTPUT_SLOT",
     "take": "MAX_DIMS",
+    "taps": "AS_THEY_ARE",
     "tensor": "ANY_TYPE",
     "threads": "UNIT LARGEST_CHUNK CHUNKS",
     "selection": "FEW",  # crossed in test_topk.py

@@ -267,7 +267,8 @@ def test_pickles_keep_strides(rank):
 # sizes on both sides of what is shared, sliced and divided into blocks
 
 
-LARGER = [(2, 4, 3, 3), (3, 16, 3, 11), (3, 16, 17, 19), (1, 48, 33, 18), (2, 130, 12, 12), (40, 2, 16, 16), (2, 300, 5, 5)]
+LARGER = [(2, 4, 3, 3), (3, 16, 3, 11), (3, 16, 17, 19), (1, 48, 33, 18), (2, 130, 12, 12), (40, 2, 16, 16), (2, 300, 5, 5),
+          (2, 950, 4, 4)]  # fmt: skip
 SHARED = ["conv, padded", "conv, strided", "conv, pointwise", "conv, in groups", "conv, depthwise", "conv_transpose",
           "batch_norm", "batch_norm, evaluating", "max_pool, overlapping", "avg_pool, padded", "adaptive_max_pool",
           "pad, reflect", "bilinear"]  # fmt: skip
@@ -337,6 +338,16 @@ def test_the_largest_of_nans_and_of_equals(dtype):
     results = [F.max_pool2d(x, 3, 2, 1, return_indices=True) for x in (plain, in_last(plain))]
     for one, other in zip(*results, strict=True):
         assert ag.equal(one.nan_to_num(7), other.nan_to_num(7)) if one.dtype.is_floating_point else ag.equal(one, other)
+
+
+def test_places_that_float32_does_not_count():
+    """Beyond 2 ** 24 pixels of an image."""
+    x = ag.zeros(1, 1, 4096, 4097)
+    x[0, 0, 4095, 4094:4096] = 1.0
+    last = x.to(memory_format=ag.channels_last)
+    for one, other in zip(*[F.max_pool2d(t, 1024, 1024, return_indices=True) for t in (x, last)], strict=True):
+        assert ag.equal(one, other) and format_of(other) is ag.channels_last
+    assert other.max().item() == 4095 * 4097 + 4094
 
 
 # chance
