@@ -1,4 +1,12 @@
-"""The default stream of random numbers, and what is drawn from a stream (facade)."""
+"""The default stream of random numbers, and what is drawn from a stream (facade).
+
+NOTE [Randomness]
+What vmap's `randomness` means for an operation that draws, at each level by itself:
+  1. "error": it is refused (`drawing_levels`).
+  2. "different": each sample draws its own numbers, also where no tensor is batched. In place, the tensor has to be batched.
+  3. "same": the numbers are the same for all samples. Parameters of a distribution that are batched are refused.
+  4. out= is refused.
+"""
 
 import functools
 from collections.abc import Callable
@@ -37,14 +45,6 @@ def drawn(
     apart = drawing_levels()
     batch = tuple(level.size for level in reversed(apart))
     return one_sample(wrap(draw((*batch, *shape), function, generator, dtype), requires_grad), apart)
-
-
-# NOTE [Randomness]
-# What vmap's `randomness` means for an operation that draws, at each level by itself:
-#   1. "error": it is refused (`drawing_levels`).
-#   2. "different": each sample draws its own numbers, also where no tensor is batched. In place, the tensor has to be batched.
-#   3. "same": the numbers are the same for all samples. Parameters of a distribution that are batched are refused.
-#   4. out= is refused.
 
 
 def refuse_out(out: Any) -> None:

@@ -10,8 +10,10 @@ from ._vmap import vmap
 
 __all__ = [
     "fixed_point", "functional_call", "functionalize", "ggnvp", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp",
-    "linear_transpose", "linearize", "per_sample_grads", "sparse_hessian", "sparse_jacobian", "stack_module_state", "vjp",
-    "vmap",
+    "linear_transpose", "linearize", "per_sample_grads", "replace_all_batch_norm_modules_", "sparse_hessian",
+    "sparse_jacobian", "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
-__getattr__, __dir__ = _names_later(__name__, {"_functionalize": ["functionalize"]})
+__getattr__, __dir__ = _names_later(
+    __name__, {"_functionalize": ["functionalize"], "_batch_norm": ["replace_all_batch_norm_modules_"]}
+)

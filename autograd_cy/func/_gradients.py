@@ -174,7 +174,7 @@ def _detached_dual(x: Tensor) -> Tensor:
     return primal.detach() if tangent is None else make_dual(primal.detach(), tangent.detach())
 
 
-def _chosen(args: tuple[Any, ...], argnums: Any, caller: str) -> Any:
+def chosen_arguments(args: tuple[Any, ...], argnums: Any) -> Any:
     """The arguments that are differentiated by: one, or a tuple of them."""
     if not isinstance(argnums, (int, tuple)):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
@@ -257,7 +257,7 @@ def _grad_and_value(
     func: Callable[..., Any], argnums: Any, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any], caller: str
 ) -> Any:
     with inference_mode(False):
-        inputs = _Inputs(_chosen(args, argnums, caller), caller)
+        inputs = _Inputs(chosen_arguments(args, argnums), caller)
         with inputs.within:
             output, aux = func(*_replaced(args, argnums, inputs.tree), **kwargs), None
         if has_aux:
@@ -403,7 +403,7 @@ def jacrev(
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
 
     def jacobian(args: Any, kwargs: Any) -> Any:
-        chosen = _chosen(args, argnums, "jacrev")
+        chosen = chosen_arguments(args, argnums)
         made = _Pullback(lambda values: func(*_replaced(args, argnums, values), **kwargs), (chosen,), has_aux, "jacrev")
         inputs, input_spec = _leaves_of(chosen)
         _check_numbers(inputs, "jacrev", "input", holomorphic)
@@ -515,7 +515,7 @@ def jacfwd(
     """
 
     def jacobian(args: Any, kwargs: Any) -> Any:
-        chosen = _chosen(args, argnums, "jacfwd")
+        chosen = chosen_arguments(args, argnums)
         inputs, input_spec = tree_flatten(chosen)
         for x in inputs:
             _check_input(x, "jacfwd")

@@ -238,7 +238,9 @@ FACADE = [
     fx.experimental._settings
     fx.experimental._writes
     fx.experimental._functionalization
-    func._functionalize
+    func._functionalize func._batch_norm
+    _functorch.eager_transforms _functorch.make_functional
+    _functorch
     fx.experimental
     library ops utils._python_dispatch
     optim._groups optim._state_dict

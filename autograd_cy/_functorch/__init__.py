@@ -1,0 +1,1 @@
+"""Helpers of functorch's that scripts take from here (facade)."""
