@@ -156,7 +156,7 @@ class OpOverloadPacket:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if "self" in kwargs:  # what PyTorch's schemas call the first argument
             args = (kwargs.pop("self"), *args)
-        if self.op.__module__ == __name__ and self._namespace == "aten":  # composed here: the handler sees one call
+        if getattr(self.op, "__globals__", None) is globals() and self._namespace == "aten":  # composed here: seen as one call
             answer = _answer_of_handler(getattr(self, self._overload_names[0]), args, kwargs)
             if answer is not NotImplemented:
                 return answer

@@ -1,6 +1,7 @@
 """TorchFunctionMode and TorchDispatchMode: objects that see each call of an operation."""
 
 import pytest
+from common import run_script
 
 import autograd_cy as torch
 from autograd_cy.overrides import BaseTorchFunctionMode, TorchFunctionMode, _get_current_function_mode
@@ -26,6 +27,30 @@ def test_operations_operators_methods_and_functions_that_make_tensors_are_seen()
         torch.zeros_like(x).normal_()
     torch.ones(2)
     assert log == ["ones", "add", "relu", "arange", "matmul", "add_", "functional_softmax", "zeros_like", "normal_"]
+
+
+def test_functions_that_make_tensors_are_seen_under_the_name_of_torch():
+    # the name of their module, by which they were known, is torch then
+    script = """
+import autograd_cy
+autograd_cy.install_as_torch()
+import torch
+from torch.func import functionalize
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.overrides import TorchFunctionMode
+
+class Noted(TorchFunctionMode):
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        print(func.__name__)
+        return func(*args, **(kwargs or {}))
+
+with Noted():
+    torch.ones(2)
+print(functionalize(lambda x: x.add_(torch.ones(2)))(torch.zeros(2)).sum().item())
+graph = make_fx(lambda x: torch.ops.aten.alias(torch.ops.aten.mul(x, torch.zeros(1))))(torch.ones(1)).graph
+print(*[node.target for node in graph.nodes][1:-1])
+"""
+    assert run_script(script) == ["ones", "2.0", "aten.zeros.default", "aten.mul.Tensor", "aten.alias.default"]
 
 
 def test_results_of_a_mode_are_those_of_the_call():

@@ -192,7 +192,7 @@ def calls_handed_to(handler, creations=False):
 cdef PyObject *entered(PyObject *function, PyObject **args, size_t n, PyObject *names) except? NULL:
     """Case 8: the handler's answer; NULL without an error if the call is not for it."""
     cdef object handler = call_handler.get()
-    if handler is None or not sees_creations.get() or (<object> function).__module__ not in MAKERS:
+    if handler is None or not sees_creations.get() or getattr(<object> function, "_home", None) not in MAKERS:
         return NULL
     if (<object> function).__name__.startswith("_"):
         return NULL

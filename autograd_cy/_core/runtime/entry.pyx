@@ -100,6 +100,7 @@ cdef object answer = None
 
 def public(function):
     """public(function): the function, entered by way of the step."""
+    vars(function).setdefault("_home", function.__module__)      # which install_as_torch() gives another name
     @functools.wraps(function)
     def entry(*args, **kwargs):
         return function(*args, **kwargs)
