@@ -119,7 +119,7 @@ def _coalesced_(self: Any, flag: bool) -> Any:
 
 # what the placeholder tells
 
-_TOLD = {
+_TOLD: dict[str, Any] = {
     "size": lambda self, dim=None: Size(self.shape) if dim is None else self.shape[dim],
     "dim": lambda self: len(self.shape), "ndimension": lambda self: len(self.shape),
     "numel": lambda self: math.prod(self.shape), "nelement": lambda self: math.prod(self.shape),
@@ -381,5 +381,6 @@ def rebuild(layout: Any, data: Any, requires_grad: bool = False) -> Any:
         flag = bool(data[3]) if len(data) > 3 else None
         return sparse_coo_tensor(data[0], data[1], tuple(data[2]), is_coalesced=flag, requires_grad=requires_grad)
     if layout is sparse_csr:
-        return sparse_csr_tensor(*data[:3], tuple(data[3]), requires_grad=requires_grad)
+        crow, col, values, size = data
+        return sparse_csr_tensor(crow, col, values, tuple(size), requires_grad=requires_grad)
     raise NotImplementedError(f"rebuilding sparse tensor for layout {layout}")

@@ -61,7 +61,22 @@ def sparse_coo_tensor(
             raise TypeError("sparse_coo_tensor(): expected indices and values, or a size")
         sizes = tuple(int(n) for n in ([size] if isinstance(size, int) else size))
         indices, values = np.zeros((len(sizes), 0), np.int64), from_array(np.zeros(0, resolve(dtype, device, requires_grad)))
-    given = _values(values, dtype, device)
+    places, given = _parts_of_coo(indices, _values(values, dtype, device))
+    if size is None:
+        size = _smallest_size(places, given)
+    sizes = tuple(int(n) for n in size)
+    _check_coo(places, given, sizes)
+    pattern = Pattern(sparse_coo, (from_array(places),), sizes, False)
+    if is_coalesced:
+        keys = places_of(pattern)
+        if keys.size > 1 and not (keys[1:] > keys[:-1]).all():
+            raise RuntimeError("cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor")
+        pattern = pattern._replace(coalesced=True)
+    return _finished(given, pattern, requires_grad)
+
+
+def _parts_of_coo(indices: Any, given: Any) -> tuple[np.ndarray, Any]:
+    """The indices as an array, and the values, of as many places."""
     places = _index(indices, "indices")
     if places.ndim == 1 and places.size == 0:
         places = places.reshape(0, given.shape[0] if given.ndim else 0)
@@ -74,17 +89,7 @@ def sparse_coo_tensor(
             f"indices and values must have same nnz, but got nnz from indices: {places.shape[1]}, "
             f"nnz from values: {given.shape[0]}"
         )
-    if size is None:
-        size = _smallest_size(places, given)
-    sizes = tuple(int(n) for n in size)
-    _check_coo(places, given, sizes)
-    pattern = Pattern(sparse_coo, (from_array(places),), sizes, False)
-    if is_coalesced:
-        keys = places_of(pattern)
-        if keys.size > 1 and not (keys[1:] > keys[:-1]).all():
-            raise RuntimeError("cannot set is_coalesced to true if indices correspond to uncoalesced COO tensor")
-        pattern = pattern._replace(coalesced=True)
-    return _finished(given, pattern, requires_grad)
+    return places, given
 
 
 def _smallest_size(places: np.ndarray, values: Any) -> tuple[int, ...]:

@@ -142,10 +142,11 @@ def getitem(self: Any, index: Any) -> Any:
     if type(self) is not SparseTensor:
         raise refused("index", [self, index])
     parts = list(index) if isinstance(index, tuple) else [index]
-    if parts.count(Ellipsis) == 1:
-        place = parts.index(Ellipsis)
-        parts[place : place + 1] = [slice(None)] * (self.ndim - len(parts) + 1)
-    made, d = self, 0
+    dots = [k for k, part in enumerate(parts) if part is Ellipsis]
+    if len(dots) == 1:
+        parts[dots[0] : dots[0] + 1] = [slice(None)] * (self.ndim - len(parts) + 1)
+    made: Any = self
+    d = 0
     if len(parts) > self.ndim:
         raise IndexError(f"too many indices for tensor of dimension {self.ndim}")
     for part in parts:
@@ -156,7 +157,7 @@ def getitem(self: Any, index: Any) -> Any:
         elif isinstance(part, (int, np.integer)) and not isinstance(part, bool):
             if not -made.shape[d] <= part < made.shape[d]:
                 raise IndexError(f"index {part} is out of bounds for dimension {d} with size {made.shape[d]}")
-            made = made.select(d, part)
+            made = made.select(d, int(part))
         else:
             raise refused("index", [self])
     return made

@@ -113,6 +113,12 @@ class SparseTensor(Tensor):
     def __iter__(self) -> Any:
         return TABLE["__iter__"](self)
 
+    def __abs__(self) -> Any:
+        return TABLE["abs"](self)
+
+    def __pos__(self) -> Any:
+        return self
+
     def __format__(self, spec: str) -> str:
         return object.__format__(self, spec)
 
@@ -153,8 +159,6 @@ def _writing(name: str) -> Callable[..., Any]:
 
 for _name, _operation in {"iadd": "add_", "isub": "sub_", "imul": "mul_", "itruediv": "div_"}.items():
     setattr(SparseTensor, f"__{_name}__", _writing(_operation))
-SparseTensor.__abs__ = lambda self: TABLE["abs"](self)  # type: ignore[attr-defined]
-SparseTensor.__pos__ = lambda self: self  # type: ignore[attr-defined]
 
 
 def refused(name: str, arguments: list[Any]) -> NotImplementedError:

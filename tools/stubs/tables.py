@@ -666,6 +666,7 @@ CORE = {
             "is_taken_over": "bool",
             "make_overridable": "None",
             "answer_of_handler": "Any", "calls_handed_to": "Any",
+            "overrides_gradients": "bool",
             "subclasses_as_tensors": "Any",
             "take_for_tensors": "None",
         },

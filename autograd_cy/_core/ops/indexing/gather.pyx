@@ -171,7 +171,7 @@ def gather(input, dim, index, *, sparse_grad=False):
     """gather(input, dim, index, *, sparse_grad=False) -> Tensor: y[i][j] = input[index[i][j]][j] for dim 0, and so on.
 
     `index` has as many dimensions as `input` and the result's shape; apart from `dim` it may be smaller than the input.
-    There are no sparse gradients: sparse_grad=True raises NotImplementedError.
+    Its gradient is dense: sparse_grad=True raises NotImplementedError.
 
     >>> import autograd_cy as ag
     >>> ag.gather(ag.tensor([[1.0, 2.0], [3.0, 4.0]]), 1, ag.tensor([[0, 0], [1, 0]]))
@@ -184,7 +184,7 @@ def gather(input, dim, index, *, sparse_grad=False):
     cdef tuple sizes = shape_of(x)
     cdef Node node
     if sparse_grad:
-        raise NotImplementedError("gather(): sparse_grad=True is not supported: there are no sparse tensors")
+        raise NotImplementedError("gather(): sparse_grad=True is not supported: its gradient is dense")
     check_sizes(i.array, d, sizes)
     y = new_tensor(gathered(x.array.reshape(at_least_1d(sizes)), d, i.array))
     if needs_node(x):
