@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._core.graph.tensor import Tensor, array_of, from_array
+from .._core.optim.updates import add_to_rows as _add_to_rows
 from .._core.runtime.modes import is_grad_enabled
 from .._layout import sparse_coo
 from .._names import cat as _cat
@@ -244,6 +245,8 @@ def add_(self: Any, other: Any, *, alpha: Any = 1) -> Any:
         raise RuntimeError(f"result type {values.dtype} can't be cast to the desired output type {self.dtype}")
     pattern = coalesced(other)._pattern
     values = values if pattern is other._pattern else values_of(coalesced(other)) * alpha
+    if pattern.sparse_dim and _add_to_rows(self, places_of(pattern), array_of(values.detach())):
+        return self
     indices = from_keys(places_of(pattern), pattern.sparse_sizes)
     if not pattern.sparse_dim:
         return self.add_(values.sum(0).to(self.dtype))

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from .._core.graph.tensor import Tensor, array_of, from_array
+from .._core.ops.nn.bags import embedding_bag as _bags_of
 from ..autograd.function import Function
 from ._pattern import coo_pattern, indices_of
 from ._tensor import SparseTensor, coalesced, from_values, implements, refused, sums, values_of
@@ -98,6 +99,8 @@ class SampledProduct(Function):
 def _product(values: np.ndarray, dense: np.ndarray, places: Places) -> np.ndarray:
     """`SparseProduct` on arrays: rows of the products are summed where they follow each other."""
     width = dense.shape[1]
+    if values.dtype == dense.dtype and values.dtype.kind == "f":
+        return _sums_of_rows(values, dense, places)
     made = np.zeros((places.n, width), np.result_type(values, dense))
     if not values.size or not width:
         return made
@@ -114,6 +117,16 @@ def _product(values: np.ndarray, dense: np.ndarray, places: Places) -> np.ndarra
         made[numbers[first:last]] = np.add.reduceat(products, starts[first:last] - starts[first], axis=0)
         first = last
     return made
+
+
+def _sums_of_rows(values: np.ndarray, dense: np.ndarray, places: Places) -> np.ndarray:
+    """The product of real matrices: weighted sums of rows of the dense one are what embedding_bag() computes."""
+    order, starts, numbers = places.starts()
+    cols, values = (x if order is None else x[order] for x in (places.cols, values))
+    sizes = np.zeros(places.n + 1, np.int64)
+    sizes[numbers + 1] = np.diff(np.append(starts, values.size))
+    parts = (from_array(x) for x in (dense, cols, np.cumsum(sizes)))
+    return array_of(_bags_of(*parts, False, 0, False, from_array(values), True)[0])
 
 
 def places_in(tensor: Any) -> Places:

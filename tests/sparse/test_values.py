@@ -222,3 +222,35 @@ def test_types(dtype):
     twice = ag.sparse_coo_tensor([[0, 0], [1, 1]], ag.ones(2).to(dtype), (2, 2))
     assert twice.to_dense().equal(twice.coalesce().to_dense())
     assert twice.to_dense()[0, 1] == (True if dtype is ag.bool else 2)
+
+
+@pytest.mark.parametrize("dtype", [ag.float16, ag.float32, ag.complex64], ids=str)
+def test_products_in_other_types(dtype):
+    s = ag.tensor([[0, 2, 0], [1, 0, 3]]).to(dtype).to_sparse()
+    x = ag.arange(6).reshape(3, 2).to(dtype)
+    assert (s @ x).equal(ag.tensor([[4, 6], [12, 16]]).to(dtype))
+    assert (ag.sparse_coo_tensor((0, 3), dtype=dtype) @ x).shape == (0, 2)
+    assert (s.new_ones(2, 0).t() @ s).shape == (0, 3)
+    assert (s @ x[:, :0]).shape == (2, 0)
+
+
+def test_dense_tensors_are_added_to_in_place():
+    """Without a graph only the rows that have values are touched; the write counts, and views see it."""
+    d = ag.zeros(4, 2)
+    view, version = d[1], d._version
+    s = ag.sparse_coo_tensor([[1, 1, 3]], ag.ones(3, 2), (4, 2))
+    with ag.no_grad():
+        d.add_(s, alpha=2)
+    assert view.tolist() == [4.0, 4.0] and d[3].tolist() == [2.0, 2.0] and d._version > version
+    w = ag.zeros(4, 2, requires_grad=True)
+    y = w * 1
+    y.add_(s)
+    y.sum().backward()
+    assert w.grad.equal(ag.ones(4, 2))
+    with pytest.raises(RuntimeError, match="leaf"):
+        w.add_(s)
+    saved = (y * y).sum()
+    with ag.no_grad():
+        y.add_(s)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        saved.backward()
