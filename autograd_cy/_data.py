@@ -78,8 +78,8 @@ def asarray(
     """``asarray(obj)`` is ``as_tensor(obj)`` with a say in copying and in the graph.
 
     A DLPack capsule, and the bytes of an object with Python's buffer protocol (which are elements of ``dtype``, or of the
-    default one), are shared, too. ``copy=True`` never shares memory, ``copy=False`` never copies (ValueError where it would have to). A
-    Tensor keeps its history unless ``requires_grad=False``.
+    default one), are shared, too. ``copy=True`` never shares memory, ``copy=False`` never copies (ValueError where it would
+    have to). A Tensor keeps its history unless ``requires_grad=False``.
 
     >>> import numpy as np
     >>> import autograd_cy as ag

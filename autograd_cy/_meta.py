@@ -44,7 +44,8 @@ _BY_ELEMENTS = {
     "allclose", "argwhere", "bincount", "equal", "masked_select", "nonzero", "nonzero_static", "unique", "unique_consecutive",
     "_unique", "_unique2",
 }  # fmt: skip
-_ON_SHAPES = {"expand_as", "is_same_size", "reshape_as", "result_type", "view_as"}  # that read no elements
+# Those that read no elements; a matrix product, whose operands PyTorch lets be on two devices.
+_ON_SHAPES = {"expand_as", "is_same_size", "matmul", "mm", "reshape_as", "result_type", "view_as"}
 _WITH_INDICES = {"embedding", "gather", "getitem", "index_put", "index_put_", "index_select", "take"}
 
 

@@ -4,6 +4,7 @@ import copy
 import io
 import pickle
 import resource
+import subprocess
 import sys
 
 import numpy as np
@@ -139,6 +140,7 @@ def test_tensors_of_two_devices_do_not_mix(torch):
     for other in (torch.tensor(2.0), 2.0):
         assert is_alike(m + other, m) and is_alike(other * m, m) and (m > other).dtype is torch.bool
     assert m[torch.tensor([0])].shape == (1, 3) and torch.nn.functional.embedding(torch.tensor([0]), m).shape == (1, 3)
+    assert (m @ torch.ones(3, 2)).is_meta and (torch.ones(3, 2) @ m).is_meta
     assert m.copy_(c) is m and c.type_as(m).is_meta and c.is_same_size(m)
     for one, other in ((c, m), (torch.nn.Parameter(m), c)):
         with pytest.raises(RuntimeError, match="incompatible tensor type"):
@@ -280,10 +282,11 @@ def test_a_state_is_loaded_by_assignment(torch):
     module.load_state_dict(state, assign=True)
     assert type(module.weight) is torch.nn.Parameter and module.weight.requires_grad
     assert torch.equal(module.weight, state["weight"]) and module.weight.data_ptr() == state["weight"].data_ptr()
+    norm = torch.nn.BatchNorm1d(2, device="meta")
+    norm.load_state_dict({}, strict=False, assign=True)
+    assert norm.num_batches_tracked == 0
     other = torch.nn.Linear(2, 2, device="meta")
-    with pytest.warns(
-        UserWarning, match="for weight: copying from a non-meta parameter in the checkpoint"
-    ):
+    with pytest.warns(UserWarning, match="for weight: copying from a non-meta parameter in the checkpoint"):
         other.load_state_dict({"weight": state["weight"]}, strict=False)
     assert other.weight.is_meta
 
@@ -375,3 +378,22 @@ def test_results_give_their_memory_back():
 def test_too_many_bytes():
     with pytest.raises(RuntimeError, match="device 'meta': no addresses for"):
         ag.empty(1 << 40, 1 << 20, device="meta")
+
+
+def test_devices_and_modes_where_this_package_is_torch(tmp_path):
+    """Functions that make tensors went unseen there: they were known by the name of their module, which is torch's then."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import torch\n"
+        "from torch.overrides import TorchFunctionMode\n"
+        "class Noted(TorchFunctionMode):\n"
+        "    def __torch_function__(self, func, types, args=(), kwargs=None):\n"
+        "        print(func.__name__)\n"
+        "        return func(*args, **(kwargs or {}))\n"
+        "with Noted():\n"
+        "    torch.randn(2)\n"
+        "with torch.device('meta'):\n"
+        "    print(torch.randn(2).device, torch.tensor(0).device, torch.nn.BatchNorm2d(3).num_batches_tracked.device)\n"
+    )
+    run = subprocess.run([sys.executable, "-m", "autograd_cy", str(script)], capture_output=True, text=True)
+    assert run.stdout == "randn\nmeta meta meta\n", run.stderr

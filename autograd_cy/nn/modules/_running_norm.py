@@ -75,7 +75,7 @@ class _NormBase(Module):
         version, key = local_metadata.get("version"), prefix + "num_batches_tracked"
         if (version is None or version < 2) and self.track_running_stats and key not in state_dict:
             counted = self.num_batches_tracked
-            state_dict[key] = tensor(0) if counted is None else counted
+            state_dict[key] = tensor(0) if counted is None or counted.is_meta else counted
         super()._load_from_state_dict(
             state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
         )
