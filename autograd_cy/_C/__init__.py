@@ -64,8 +64,10 @@ _debug_only_display_vmap_fallback_warnings = _log_api_usage_once
 _answers.named(globals(), "nothing is recorded, traced or compiled here")
 
 
-_OF_PACKAGE = ("AcceleratorError", "Generator", "OutOfMemoryError", "Size", "device", "dtype", "layout", "memory_format")
-_OF_PACKAGE += ("has_lapack", "has_openmp", "has_spectral")
+_OF_PACKAGE = (
+    "AcceleratorError", "Generator", "OutOfMemoryError", "Size", "device", "dtype", "layout", "memory_format",
+    "has_lapack", "has_openmp", "has_spectral",
+)  # fmt: skip
 
 
 def _of_package(name: str) -> Any:

@@ -22,7 +22,8 @@ PARAMETERS = {
     "generator": "Generator", "lambd": "float", "median": "float", "sigma": "float", "mean": "float", "std": "float",
     "from_": "float", "to": "float", "random_.from_": "int", "random_.to": "int", "num_samples": "int", "replacement": "bool",
     "bernoulli.p": "float", "bernoulli_.p": "float | Tensor", "geometric_.p": "float",
-    "to_device.stream": "Any", "answer_errors.error": "type[BaseException]", "owner": "_Array", "holder": "list[_Array]", "references_besides.tensors": "list[Tensor]",
+    "to_device.stream": "Any", "answer_errors.error": "type[BaseException]", "owner": "_Array", "holder": "list[_Array]",
+    "references_besides.tensors": "list[Tensor]",
     # of recurrent layers, which take packed sequences, too: by place, each argument then being another one
     "hx": "Any", "params": "Any", "has_biases": "Any", "num_layers": "Any", "dropout": "Any", "train": "Any",
     "bidirectional": "Any", "batch_first": "Any", "lstm_cell.hx": "Sequence[Tensor]", "w_ih": "Tensor", "w_hh": "Tensor",

@@ -105,7 +105,7 @@ class PackedSequence(_Fields):
 
     def pin_memory(self) -> "PackedSequence":
         """``pin_memory()``: with pinned data, as Tensor.pin_memory()."""
-        return self._with(self.data.pin_memory())  # type: ignore[attr-defined]
+        return self._with(self.data.pin_memory())
 
     def is_pinned(self) -> bool:
         """``is_pinned()`` -> whether the data are."""
