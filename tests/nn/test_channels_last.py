@@ -109,6 +109,7 @@ ROWS = {
     "pad": (lambda x: padded(x, 1, 2), BOTH, INPUT, COMING),
     "pad, reflect": (lambda x: padded(x, 1, 2, mode="reflect"), BOTH, INPUT, INPUT),
     "pad, replicate": (lambda x: padded(x, 1, -2, mode="replicate"), BOTH, INPUT, INPUT),
+    "pad, reflect, one volume": (lambda x: F.pad(x, (1, 2) * 3, mode="reflect"), PLANES, INPUT, INPUT),
     "pad, circular": (lambda x: padded(x, 1, 2, mode="circular"), BOTH, NONE, None),
     "cat": (lambda x: ag.cat([x, x], 1), BOTH, INPUT, None),
     "cat with C order": (lambda x: ag.cat([x, beside(x, *x.shape)], 1), BOTH, NONE, None),
@@ -360,6 +361,8 @@ def test_of_random_layouts(data):
     name, rank = data.draw(st.sampled_from(CASES))
     sizes = [data.draw(st.integers(1, 3)), data.draw(st.sampled_from([2, 4, 18])),
              *[data.draw(st.integers(5, 8)) for _ in range(rank - 2)]]  # fmt: skip
+    if "one volume" in name:
+        sizes[1] = 4
     if "unshuffle" in name:
         sizes[2:] = [6, 8]
     if "as large" in name:

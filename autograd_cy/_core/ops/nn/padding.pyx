@@ -60,9 +60,9 @@ cdef list maps_of(tuple sizes, tuple pads, str mode):
     return maps
 
 
-cdef bint keeps_format(cnp.ndarray x, tuple pads, str mode) noexcept:
+cdef bint keeps_format(cnp.ndarray x, str mode) noexcept:
     """Whether what is made of an array, and its gradient, get channels last."""
-    return mode != "circular" and cnp.PyArray_NDIM(x) == len(pads) // 2 + 2 and has_channels_last(x)
+    return mode != "circular" and has_channels_last(x)
 
 
 cdef list channel_maps(list maps, Py_ssize_t channels):
@@ -75,7 +75,7 @@ cdef object padded(cnp.ndarray x, tuple pads, str mode, bint channels_last):
     """A new array with borders: floats by a kernel."""
     maps = maps_of((<object> x).shape, pads, mode)
     if FLOAT16 <= code_of(x) < COMPLEX64:
-        if channels_last and cnp.PyArray_NDIM(x) == 4:
+        if channels_last and len(pads) == 4:
             return channels_second(spread_out(channels_at_end(x), channel_maps(maps, cnp.PyArray_DIM(x, 1))))
         return in_format(spread_out(x, maps), channels_last)
     y = x
@@ -88,7 +88,7 @@ cdef object folded(cnp.ndarray g, tuple pads, str mode, tuple sizes, bint channe
     """The transposed operation, for an array that had those sizes."""
     maps = maps_of(sizes, pads, mode)
     if code_of(g) < COMPLEX64:
-        if channels_last and len(sizes) == 4:
+        if channels_last and len(pads) == 4:
             own = (sizes[0], *sizes[2:], sizes[1])
             return channels_second(folded_in(channels_at_end(g), channel_maps(maps, sizes[1]), own))
         return in_format(folded_in(g, maps, sizes), channels_last)
@@ -115,7 +115,7 @@ cdef class Padded(Node):
     cdef int is_channels_last(self) except -1:
         """Whether the gradient gets channels last. Nothing else reads the input, but a changed one is an error in PyTorch,
         too."""
-        return self.saves and keeps_format(saved_array(self, 0), self.constants[0], self.constants[1])
+        return self.saves and keeps_format(saved_array(self, 0), self.constants[1])
 
 
 @cython.final
@@ -128,7 +128,7 @@ cdef class Folded(Node):
     cdef object jvp(self, tuple tangents):
         pads, mode, sizes = self.constants
         cdef Tensor t = <Tensor> tangents[0]
-        return record_linear(Folded, self.constants, t, folded(t.array, pads, mode, sizes, keeps_format(t.array, pads, mode)))
+        return record_linear(Folded, self.constants, t, folded(t.array, pads, mode, sizes, keeps_format(t.array, mode)))
 
 
 cdef class PaddedFromInside(Padded):
@@ -181,7 +181,7 @@ NODES = {"reflect": [ReflectionPad1DBackward0, ReflectionPad2DBackward0, Reflect
 cdef Tensor bordered(Tensor x, tuple constants, Tensor saved):
     """With a border, as the constants of the node say, which keeps `saved`."""
     pads, mode, _ = constants
-    cdef Tensor y = new_tensor(padded(x.array, pads, mode, keeps_format(x.array, pads, mode)))
+    cdef Tensor y = new_tensor(padded(x.array, pads, mode, keeps_format(x.array, mode)))
     if not needs_node(x):
         return y
     cdef Node node = new_node(NODES[mode][len(pads) // 2 - 1], constants)
