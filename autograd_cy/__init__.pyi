@@ -187,6 +187,7 @@ from ._size import Size, device
 from ._strided import empty_permuted, empty_strided, from_dlpack, frombuffer, scalar_tensor
 from ._tensor_str import set_printoptions
 from ._threads import get_num_threads, set_num_threads
+from ._typed import BFloat16Tensor as BFloat16Tensor
 from ._typed import BoolTensor as BoolTensor
 from ._typed import ByteTensor as ByteTensor
 from ._typed import CharTensor as CharTensor
@@ -244,6 +245,7 @@ from .random import (
 from .serialization import load, save
 from .sparse._names import dsmm, hsmm, hspmm, smm, sparse_compressed_tensor, sparse_coo_tensor, sparse_csr_tensor, spmm
 from .storage import (
+    BFloat16Storage,
     BoolStorage,
     ByteStorage,
     CharStorage,

@@ -233,16 +233,25 @@ def _array_of_leaves(leaves: list[Any], shape: tuple[int, ...], dtype: np.dtype 
     inferred = _inferred(leaves, shape)
     if dtype is None:
         dtype = inferred
-    if inferred.kind == "c" and dtype.kind not in "cb":
+    if inferred.kind == "c" and dtypes.kind_of(dtype) not in "cb":
         raise TypeError(f"must be real number, not complex, to make a tensor of {dtype}")
     try:
         with np.errstate(over="ignore"):
+            if dtypes.kind_of(dtype) == "f" != dtype.kind:  # bfloat16, to which NumPy converts no lists
+                return np.array(leaves, dtype=np.float32).reshape(shape).astype(dtype)
             if dtype.kind not in "iu":
                 return np.array(leaves, dtype=dtype).reshape(shape)
-            exact = np.array(leaves, dtype=np.float64 if inferred.kind == "f" else np.int64)
+            exact = np.array(leaves, dtype=_exact_type(leaves, inferred, dtype))
     except OverflowError:
         raise ValueError("Overflow when unpacking long long: an int is too large for int64") from None
     return to_integers(exact, dtype).reshape(shape)
+
+
+def _exact_type(leaves: list[Any], inferred: np.dtype, dtype: np.dtype) -> type[np.generic]:
+    """The type that holds numbers before they become integers of a dtype: float64, int64, or uint64 where they need it."""
+    if dtypes.kind_of(inferred) == "f":
+        return np.float64
+    return np.uint64 if dtype == np.uint64 and leaves and max(leaves) >= 2**63 and min(leaves) >= 0 else np.int64
 
 
 def _inferred(leaves: list[Any], shape: tuple[int, ...]) -> np.dtype:

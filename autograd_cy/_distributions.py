@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import array_argument, dtype_of_number, laid_out_like, resolve, sizes, wrap
+from ._core.arrays.dtypes import kind_of
 from ._core.batching.batched import is_batched, one_sample
 from ._core.batching.levels import open_levels
 from ._core.graph.tensor import Tensor, array_of
@@ -285,7 +286,7 @@ def _drawn(
         if not isinstance(x, Tensor):
             raise TypeError(f"{name}(): argument must be Tensor, not {type(x).__name__}")
     dtype = dtype or tensors[0].dtype.numpy_dtype
-    if dtype.kind not in "fc" and node is not None:
+    if kind_of(dtype) not in "fc" and node is not None:
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{type_word(tensors[0])}'")
     refuse_out(out)
     if out is not None:

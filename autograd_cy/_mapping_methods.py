@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ._core.arrays.dtypes import kind_of
 from ._core.batching.batched import is_batched
 from ._core.graph.tensor import Tensor, array_of, from_array
 from ._core.ops.overrides import extend_overridable
@@ -49,7 +50,7 @@ def _mapped(name: str, self: Tensor, others: tuple[tuple[str, Any], ...], callab
     if any(map(is_batched, tensors)):
         raise RuntimeError(f"vmap: {name}() is not possible within vmap: a tensor stands for all samples of a batch there")
     columns = [np.broadcast_to(array_of(t), self.shape).reshape(-1).tolist() for t in tensors]
-    values = [_number(callable(*row), self.dtype.numpy_dtype.kind) for row in zip(*columns, strict=True)]
+    values = [_number(callable(*row), kind_of(self.dtype.numpy_dtype)) for row in zip(*columns, strict=True)]
     return self.copy_(from_array(np.array(values, self.dtype.numpy_dtype).reshape(self.shape)))
 
 

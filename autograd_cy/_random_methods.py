@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import integer
+from ._core.arrays.dtypes import finfo_of, kind_of
 from ._core.batching.batched import levels_of
 from ._core.batching.levels import open_levels
 from ._core.batching.rules import refusal_of_write
@@ -137,8 +138,8 @@ def random_(self: Tensor, from_: int | None = None, to: Any = _LEFT_OUT, *, gene
 
 def _most(dtype: np.dtype) -> int:
     """The largest integer of a range that the type holds without gaps."""
-    if dtype.kind == "f":
-        return int(2 ** (np.finfo(dtype).nmant + 1))
+    if kind_of(dtype) == "f":
+        return int(2 ** (finfo_of(dtype).nmant + 1))
     return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import dtype_of_number, integer, number, resolve, to_integers, wrap
+from ._core.arrays.dtypes import kind_of
 from ._core.graph.tensor import Tensor
 from ._core.runtime.entry import public
 
@@ -40,7 +41,7 @@ def arange(
     bounds = [number("arange", name, x) for name, x in (("start", start), ("end", end), ("step", step))]
     integral = all(isinstance(x, int) for x in bounds)
     dtype = resolve(dtype, device, requires_grad, default=dtype_of_number(int) if integral else None, out=out)
-    if dtype.kind in "bc":
+    if kind_of(dtype) in "bc":
         raise NotImplementedError(f"arange is not implemented for {dtype}")
     return wrap(_count(bounds, dtype), requires_grad, out, "arange")
 
@@ -87,10 +88,10 @@ def logspace(
     tensor([  1.,  10., 100.])
     """
     start, end, steps, dtype = _line("logspace", start, end, steps, dtype, device, requires_grad, out)
-    if dtype.kind in "iu":
+    if kind_of(dtype) in "iu":
         start, end = (to_integers(np.array(x), dtype).item() for x in (start, end))
     with np.errstate(all="ignore"):
-        powers = _spread(start, end, steps, np.dtype(np.complex128 if dtype.kind == "c" else np.float64))
+        powers = _spread(start, end, steps, np.dtype(np.complex128 if kind_of(dtype) == "c" else np.float64))
         array = np.power(np.asarray(base, powers.dtype), powers).astype(dtype)
     return wrap(array, requires_grad, out, "logspace")
 
@@ -138,9 +139,9 @@ def _line(
     steps = integer(name, "steps", steps)
     is_complex = isinstance(start, complex) or isinstance(end, complex)
     dtype = resolve(dtype, device, requires_grad, dtype_of_number(complex) if is_complex else None, out)
-    if dtype.kind == "b":
+    if kind_of(dtype) == "b":
         raise NotImplementedError(f"{name} is not implemented for bool")
-    if is_complex and dtype.kind != "c":
+    if is_complex and kind_of(dtype) != "c":
         raise RuntimeError(f"{name}(): a complex start or end can't be safely cast to {dtype}")
     if steps < 0:
         raise RuntimeError(f"{name}: number of steps must be non-negative, got {steps}")
@@ -161,14 +162,14 @@ def _count(bounds: list[Any], dtype: np.dtype) -> np.ndarray:
     if not step or math.isnan(step):
         raise RuntimeError(f"arange: step must be nonzero, got {step}")
     length = -((start - end) // step) if dtype == np.int64 else math.ceil((end - start) / step)
-    if dtype.kind in "iu":
+    if kind_of(dtype) in "iu":
         start, step = int(start), int(step)
     return (start + np.arange(length) * step).astype(dtype)
 
 
 def _spread(start: complex, end: complex, steps: int, dtype: np.dtype) -> np.ndarray:
     """What ``linspace`` returns: one half counted from start and one from end, so that both are exact."""
-    if dtype.kind in "iu":
+    if kind_of(dtype) in "iu":
         start, end = (to_integers(np.array(x), dtype).item() for x in (start, end))
     step = (end - start) / max(steps - 1, 1)
     i = np.arange(steps)
@@ -179,7 +180,7 @@ def _spread(start: complex, end: complex, steps: int, dtype: np.dtype) -> np.nda
 
 def _frequencies(counted: np.ndarray, n: int, d: float, dtype: np.dtype) -> np.ndarray:
     """What ``fftfreq`` and ``rfftfreq`` return."""
-    if dtype.kind not in "fc":
+    if kind_of(dtype) not in "fc":
         raise RuntimeError("fftfreq requires a floating point or complex dtype")
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import wrap
+from ._core.arrays.dtypes import finfo_of, kind_of
 from ._core.batching.batched import all_samples, is_batched, levels_of, one_sample
 from ._core.batching.levels import open_levels
 from ._core.graph.tensor import Tensor, array_of
@@ -118,8 +119,8 @@ def can_hold(dtype: np.dtype, value: int) -> bool:
 
 @functools.cache
 def _limits(dtype: np.dtype) -> tuple[int, int]:
-    if dtype.kind == "f":
-        limit = 2 ** (int(np.finfo(dtype).nmant) + 1)
+    if kind_of(dtype) == "f":
+        limit = 2 ** (int(finfo_of(dtype).nmant) + 1)
         return -limit, limit
     if dtype.kind == "b":
         return 0, 1

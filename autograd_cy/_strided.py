@@ -74,14 +74,6 @@ def empty_permuted(
     return wrap(array, requires_grad)
 
 
-class _Writable:
-    """An array on the memory of another, which may be written."""
-
-    def __init__(self, array: Any):
-        self.array = array
-        self.__array_interface__ = {**array.__array_interface__, "data": (array.ctypes.data, False)}
-
-
 @public
 def frombuffer(
     buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
@@ -136,28 +128,16 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     """
     if device is not None:
         on_cpu(device)
-    if type(ext_tensor).__name__ == "PyCapsule":
-        ext_tensor = _Exported(ext_tensor)
-    if not hasattr(ext_tensor, "__dlpack__"):
+    is_capsule = type(ext_tensor).__name__ == "PyCapsule"
+    if not is_capsule and not hasattr(ext_tensor, "__dlpack__"):
         raise TypeError(f"from_dlpack(): expected an object with __dlpack__(), not {type(ext_tensor).__name__}")
-    array = np.from_dlpack(ext_tensor)
-    if isinstance(ext_tensor, _Exported) and ext_tensor.has_no_version:  # it can't say that it is read-only; NumPy takes it so
-        array = np.asarray(_Writable(array))
+    if is_capsule or str(getattr(ext_tensor, "dtype", "")).endswith("bfloat16"):
+        from . import _dlpack  # few need it
+
+        array = _dlpack.imported(ext_tensor)
+    else:
+        array = np.from_dlpack(ext_tensor)
     return sharing(array.copy() if copy else array)
-
-
-class _Exported:
-    """What NumPy asks for a capsule that there is already; it lies in the memory of the CPU."""
-
-    def __init__(self, capsule: Any):
-        self.capsule = capsule
-        self.has_no_version = '"dltensor"' in repr(capsule)
-
-    def __dlpack__(self, **options: Any) -> Any:
-        return self.capsule
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return 1, 0
 
 
 @public

@@ -553,7 +553,8 @@ def _cast(name, dtype):
 _by_name = {d.name: d for d in all_dtypes()}
 for _name, _dtype in {
     "bool": "bool", "byte": "uint8", "char": "int8", "short": "int16", "int": "int32", "long": "int64",
-    "half": "float16", "float": "float32", "double": "float64", "cfloat": "complex64", "cdouble": "complex128",
+    "half": "float16", "bfloat16": "bfloat16", "float": "float32", "double": "float64", "cfloat": "complex64",
+    "cdouble": "complex128",
 }.items():  # fmt: skip
     _cast(_name, _by_name[_dtype])
 
@@ -569,7 +570,10 @@ def type_name(self, dtype=None):
     return self.to(_dtype_of_type(dtype))
 
 
-_COMPLEX_TYPES = {"ComplexFloatTensor": _by_name["complex64"], "ComplexDoubleTensor": _by_name["complex128"]}
+_TYPES_WITHOUT_CLASS = {
+    "ComplexFloatTensor": _by_name["complex64"], "ComplexDoubleTensor": _by_name["complex128"],
+    "UInt16Tensor": _by_name["uint16"], "UInt32Tensor": _by_name["uint32"], "UInt64Tensor": _by_name["uint64"],
+}  # fmt: skip
 
 
 def _dtype_of_type(kind):
@@ -580,8 +584,8 @@ def _dtype_of_type(kind):
         from . import _typed  # few need it
 
         name = kind.removeprefix("torch.") if isinstance(kind, str) else kind.__name__
-        if name in _COMPLEX_TYPES:
-            return _COMPLEX_TYPES[name]
+        if name in _TYPES_WITHOUT_CLASS:
+            return _TYPES_WITHOUT_CLASS[name]
         if name not in _typed.__all__:
             raise ValueError(f"invalid type: {kind!r}")
         return getattr(_typed, name).dtype
@@ -705,7 +709,12 @@ def _check_exported(self):
 @method
 def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     _check_exported(self)
-    return self.numpy().__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+    options = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
+    if self.dtype is _by_name["bfloat16"]:
+        from . import _dlpack  # few need it
+
+        return _dlpack.exported(self.numpy(), **options)
+    return self.numpy().__dlpack__(**options)
 
 
 @method

@@ -8,8 +8,8 @@ from ._core.graph.tensor import Tensor
 from ._core.runtime.entry import public
 
 __all__ = [
-    "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor", "LongTensor",
-    "ShortTensor",
+    "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor",
+    "LongTensor", "ShortTensor",
 ]  # fmt: skip
 
 
@@ -44,6 +44,7 @@ def _typed(name: str, dtype: str) -> Any:
     return tensortype(name, (), {"dtype": _DTYPES[dtype], "__doc__": text, "__module__": __package__})
 
 
+BFloat16Tensor = _typed("BFloat16Tensor", "bfloat16")
 BoolTensor = _typed("BoolTensor", "bool")
 ByteTensor = _typed("ByteTensor", "uint8")
 CharTensor = _typed("CharTensor", "int8")

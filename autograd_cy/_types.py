@@ -159,7 +159,7 @@ def can_cast(from_: Any, to: Any) -> bool:
 
 
 def _category(dtype: dtypes.dtype) -> int:
-    return "biufc".replace("u", "").index(dtype.numpy_dtype.kind.replace("u", "i"))
+    return 3 if dtype.is_complex else 2 if dtype.is_floating_point else 0 if dtype.name == "bool" else 1
 
 
 def is_tensor(obj: object) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import integer, resolve, wrap
+from ._core.arrays.dtypes import kind_of
 from ._core.graph.tensor import Tensor, array_of, from_array
 from ._core.ops.basics import OPS
 from ._core.runtime.entry import public
@@ -153,7 +154,7 @@ def _window(
     name += "_window"
     length = integer(name, "window_length", window_length)
     wanted = resolve(dtype, device, requires_grad)
-    if wanted.kind != "f":
+    if kind_of(wanted) != "f":
         error = NotImplementedError if wanted.kind == "c" else RuntimeError
         raise error(f"{name} expects floating point dtypes, got: {wanted}")
     if length < 0:

@@ -17,6 +17,7 @@ from ._arguments import laid_out_like as _laid_out_like
 from ._arguments import resolve as _resolve
 from ._arguments import sizes as _sizes
 from ._arguments import wrap as _wrap
+from ._core.arrays.dtypes import kind_of as _kind_of
 from ._core.batching.levels import open_levels as _open_levels
 from ._core.graph.tensor import Tensor
 from ._core.graph.tensor import from_array as _from_array
@@ -305,7 +306,7 @@ def randperm(
         return _from_array(_permutations((n,), "randperm", generator, _INT64))
     (n,) = _sizes("randperm", (_integer("randperm", "n", n),))
     dtype = _resolve(dtype, device, requires_grad, default=_dtype_of_number(int), out=out)
-    if dtype.kind in "bc":
+    if _kind_of(dtype) in "bc":
         raise NotImplementedError(f"randperm is not implemented for {dtype}")
     if n and not _can_hold(dtype, n - 1):
         raise RuntimeError(f"randperm: value cannot be converted to type {dtype} without overflow: {n - 1}")

@@ -195,11 +195,12 @@ def kernel_entries(row, entry):
     if "b" in row.forward_kinds:
         out.append(f"{entry}.forward[BOOL] = {entry}.forward[UINT8]")
     if row.opmath:
-        out += [f"{entry}.half = {entry}.forward[FLOAT16]", f"{entry}.forward[FLOAT16].loop = NULL"]
+        out += [f"{entry}.half[{code} - FLOAT16] = {entry}.forward[{code}]" for code in ("FLOAT16", "BFLOAT16")]
+        out += [f"{entry}.forward[{code}].loop = NULL" for code in ("FLOAT16", "BFLOAT16")]
     for x, (formula, _) in row.derivatives.items():
         if formula != "g":
-            out += [f"{entry}.derivative[{'abc'.index(x)}].kernels[{k}] = Kernel({row.name}_{x}_{suffix}, NULL)"
-                    for k, (suffix, _, kind, _) in enumerate(FLOATS) if kind in row.kinds]
+            out += [f"{entry}.derivative[{'abc'.index(x)}].kernels[{code} - FLOAT32] = Kernel({row.name}_{x}_{suffix}, NULL)"
+                    for suffix, _, kind, code in FLOATS if kind in row.kinds]
     return "\n    ".join(out)
 
 

@@ -40,9 +40,9 @@ class Row:
     loss         whether its node may stand for the sum or mean of all elements, too
     length       whether its gradient at a result of 0 has a derivative by NOTE [Norms of 0]: it saves all of a, b and y
     same_as      the row whose forward this one has, too
-    opmath       what is float16 together with a second operand that is a number is computed in float32, the number as it is
+    opmath       float16 and bfloat16 with a second operand that is a number are computed in float32, the number as it is
     inexact      integers become the default float type
-    wide         derivatives of float16 are computed in float32
+    wide         derivatives of float16 and bfloat16 are computed in float32
     holomorphic  the gradient is conj(F(conj(g))); False: F(g) itself
     result       SAME_TYPE, TRUTH (bool) or REAL_PART
 

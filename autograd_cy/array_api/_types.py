@@ -103,7 +103,7 @@ def finfo(type: Any, /) -> FloatLimits:
     dtype = _dtype_of(type)
     if not (dtype.is_floating_point or dtype.is_complex):
         raise TypeError(f"finfo() needs a floating-point type, not {dtype}")
-    limits = np.finfo(dtype.to_real().numpy_dtype)
+    limits = dtypes.finfo_of(dtype.to_real().numpy_dtype)
     eps, largest, least, smallest = map(float, (limits.eps, limits.max, limits.min, limits.smallest_normal))
     return FloatLimits(int(limits.bits), eps, largest, least, smallest, dtype.to_real())
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .. import _names as _ops
+from .._core.arrays.dtypes import finfo_of
 from .._core.batching.batched import all_samples, levels_of, one_sample
 from .._core.graph.tensor import Tensor, array_of
 from .._core.ops.drawing import drawing_levels
@@ -28,7 +29,7 @@ class StandardGamma(Function):
     def forward(concentration: Tensor, generator: Generator | None) -> Tensor:
         a = array_of(concentration.detach())
         drawn = source_of("standard_gamma", generator).standard_gamma(a.astype(np.float64))
-        drawn = np.maximum(drawn, np.finfo(a.dtype).tiny)
+        drawn = np.maximum(drawn, finfo_of(a.dtype).tiny)
         return from_numpy(np.asarray(drawn.astype(a.dtype)))
 
     @staticmethod

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.arrays.dtypes import finfo_of
 from .._core.batching.levels import open_levels
 from .._core.graph.tensor import Tensor, from_array
 from .._core.runtime.entry import public
@@ -84,7 +85,7 @@ def _check_linear(func: Callable[..., Any], primals: Any) -> None:
         values = [[_numbers(y) for y in tree_leaves(func(*x))] for x in (both, u, w)]
     for y, of_u, of_w in zip(*values, strict=True):
         sizes = np.abs([y, a * of_u, b * of_w])
-        accuracy = np.finfo(tree_leaves(primals)[0].dtype.numpy_dtype).eps ** 0.5
+        accuracy = finfo_of(tree_leaves(primals)[0].dtype.numpy_dtype).eps ** 0.5
         wrong = ~(np.abs(y - (a * of_u + b * of_w)) <= accuracy * sizes.max(initial=0))
         if wrong.any():
             raise RuntimeError(

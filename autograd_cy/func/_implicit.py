@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.arrays.dtypes import finfo_of
 from .._core.batching.levels import HiddenLevels, open_levels
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.runtime.entry import public
@@ -53,7 +54,7 @@ def fixed_point(
     if solve is None:
         raise ValueError(f"fixed_point(): solver must be 'iteration', 'newton' or a function, got {solver!r}")
     if tol is None:
-        tol = 100 * float(np.finfo(array_of(x0.detach()).dtype).eps)
+        tol = 100 * float(finfo_of(array_of(x0.detach()).dtype).eps)
     if not isinstance(solver, str):
         settings = _Settings(func, solve, {})
     else:

@@ -8,7 +8,7 @@ from .._creation import empty
 from .parameter import Parameter, UninitializedTensorMixin
 
 _ALLOWED = {
-    "__hash__", "char", "copy_", "cpu", "cuda", "double", "float", "get_device", "half", "int", "is_complex",
+    "__hash__", "bfloat16", "char", "copy_", "cpu", "cuda", "double", "float", "get_device", "half", "int", "is_complex",
     "is_floating_point", "long", "requires_grad_", "short", "size", "to", "type",
 }  # fmt: skip
 

@@ -12,15 +12,16 @@ from collections.abc import Callable, Hashable
 from pickle import UnpicklingError
 from typing import Any
 
+from .._core.arrays.dtypes import all_dtypes
 from .._core.graph.tensor import Tensor
 from .._size import Size, device
-from ..storage._names import STORAGES
 from ._safe_globals import added, allows_type, get_safe_globals
 from ._storages import (
     TYPES,
     no_hooks,
     rebuild_parameter,
     rebuild_tensor,
+    rebuild_tensor_of_type,
     rebuild_tensor_without_grad,
     rebuild_without_elements,
     set_attributes,
@@ -90,7 +91,7 @@ def _rebuild_sparse(layout: Any, parts: Any) -> Tensor:
 
 def _rebuild_subclass(rebuild: Any, kind: Any, arguments: Any, state: Any) -> Tensor:
     """A tensor with attributes, or of a subclass that was added."""
-    if rebuild not in (rebuild_tensor, rebuild_parameter) or type(arguments) is not tuple:
+    if rebuild not in (rebuild_tensor, rebuild_tensor_of_type, rebuild_parameter) or type(arguments) is not tuple:
         raise ValueError("expected a tensor's own function, and its arguments")
     tensor = rebuild(*arguments)
     if kind is not type(tensor) and not (isinstance(kind, type) and issubclass(kind, Tensor) and allows_type(kind)):
@@ -111,7 +112,8 @@ def of_subclass(tensor: Tensor, kind: Any, state: Any) -> Tensor:
 KNOWN: dict[str, Any] = {
     "collections.OrderedDict": _ordered_dict, "collections.Counter": _counter, "torch.Size": Size, "torch.device": device,
     "torch.Tensor": Tensor, "torch._utils._rebuild_tensor": rebuild_tensor_without_grad,
-    "torch._utils._rebuild_tensor_v2": rebuild_tensor, "torch._utils._rebuild_parameter": rebuild_parameter,
+    "torch._utils._rebuild_tensor_v2": rebuild_tensor, "torch._utils._rebuild_tensor_v3": rebuild_tensor_of_type,
+    "torch._utils._rebuild_parameter": rebuild_parameter,
     "torch._utils._rebuild_meta_tensor_no_storage": rebuild_without_elements,
     "torch._utils._rebuild_parameter_with_state": rebuild_parameter,
     "torch._tensor._rebuild_from_type_v2": _rebuild_subclass,
@@ -119,7 +121,7 @@ KNOWN: dict[str, Any] = {
     "_codecs.encode": _encoded, "builtins.bytearray": _bytearray, "__builtin__.bytearray": _bytearray,
     "builtins.set": _set_of, "__builtin__.set": _set_of, "builtins.complex": _complex, "__builtin__.complex": _complex,
     **{f"torch.{name}": dtype for name, dtype in TYPES.items()},
-    **{f"torch.{name}": TYPES[STORAGES[name]] for name in STORAGES},
+    **{f"torch.{dtype.name}": dtype for dtype in all_dtypes()},
     "torch.storage.UntypedStorage": TYPES["ByteStorage"],
 }  # fmt: skip
 _CALLED = {value for value in KNOWN.values() if callable(value) and value is not Tensor}

@@ -17,7 +17,7 @@ from ..storage._untyped import storage_on
 from ._archive import ArchiveReader
 
 MAX_DIMENSIONS = 64
-TYPES = {name: dtypes.convert(np.dtype(dtype)) for dtype, name in STORAGES.items()}
+TYPES = {name: dtypes.dtype_named(dtype) for dtype, name in STORAGES.items()}
 
 
 def storage_of(elements: np.ndarray) -> TypedStorage:
@@ -122,6 +122,16 @@ def rebuild_tensor(
     strides = tuple(step * elements.itemsize for step in stride)
     array = np.ndarray(tuple(size), elements.dtype, elements, storage_offset * elements.itemsize, strides)
     return from_numpy(array).requires_grad_(requires_grad)
+
+
+def rebuild_tensor_of_type(
+    storage: Any, storage_offset: Any, size: Any, stride: Any, requires_grad: Any, hooks: Any, dtype: Any, metadata: Any = None
+) -> Tensor:
+    """A tensor of a type that no storage is named after, on bytes: uint16, uint32, uint64."""
+    if not isinstance(storage, TypedStorage) or type(dtype) is not dtypes.dtype or storage.nbytes() % dtype.itemsize:
+        raise ValueError("expected a storage with elements of a dtype")
+    typed = TypedStorage(wrap_storage=storage.untyped(), dtype=dtype, _internal=True)
+    return rebuild_tensor(typed, storage_offset, size, stride, requires_grad, hooks, metadata)
 
 
 def rebuild_tensor_without_grad(storage: Any, storage_offset: Any, size: Any, stride: Any) -> Tensor:

@@ -131,6 +131,8 @@ class Writer(_Pickler):
                 return _global("torch._utils._rebuild_parameter"), arguments
             return _global("torch._utils._rebuild_parameter_with_state"), (*arguments, attributes)
         rebuild, arguments = _global("torch._utils._rebuild_tensor_v2"), self._place_of(tensor)
+        if tensor.dtype.name not in STORAGES:
+            rebuild, arguments = _global("torch._utils._rebuild_tensor_v3"), (*arguments, tensor.dtype)
         if type(tensor) is Tensor and not attributes:
             return rebuild, arguments
         return _global("torch._tensor._rebuild_from_type_v2"), (rebuild, type(tensor), arguments, attributes)
@@ -138,8 +140,9 @@ class Writer(_Pickler):
     def _place_of(self, tensor: Tensor) -> tuple[Any, ...]:
         """The record with the tensor's memory, and where it lies in it."""
         part, of = part_of(array_of(tensor)), tensor.dtype
-        numel = part.memory.size // of.itemsize
-        reference = _Reference(("storage", _global(f"torch.{STORAGES[of.name]}"), self._key(part.memory, of), "cpu", numel))
+        kind, itemsize = STORAGES.get(of.name, "storage.UntypedStorage"), of.itemsize if of.name in STORAGES else 1
+        numel = part.memory.size // itemsize
+        reference = _Reference(("storage", _global(f"torch.{kind}"), self._key(part.memory, of), "cpu", numel))
         return reference, part.offset, part.size, part.stride, tensor.requires_grad, no_hooks()
 
     def _storage(self, storage: Any) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@
 """
 
 from ._legacy import (
+    BFloat16Storage,
     BoolStorage,
     ByteStorage,
     CharStorage,
@@ -27,7 +28,8 @@ from ._typed import _warn_typed_storage_removal as _warn_typed_storage_removal
 from ._untyped import UntypedStorage
 
 __all__ = [
-    "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage", "ComplexFloatStorage", "DoubleStorage",
-    "FloatStorage", "HalfStorage", "IntStorage", "LongStorage", "ShortStorage", "Storage", "TypedStorage", "UntypedStorage",
+    "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage", "ComplexFloatStorage",
+    "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage", "LongStorage", "ShortStorage", "Storage", "TypedStorage",
+    "UntypedStorage",
 ]  # fmt: skip
 TypedStorage.__module__ = UntypedStorage.__module__ = __name__

@@ -60,6 +60,7 @@ def _legacy(name: str, dtype: str) -> Any:
 
 
 _NAMES = {storage: dtype for dtype, storage in STORAGES.items()}
+BFloat16Storage = _legacy("BFloat16Storage", _NAMES["BFloat16Storage"])
 BoolStorage = _legacy("BoolStorage", _NAMES["BoolStorage"])
 ByteStorage = _legacy("ByteStorage", _NAMES["ByteStorage"])
 CharStorage = _legacy("CharStorage", _NAMES["CharStorage"])

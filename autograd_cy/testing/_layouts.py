@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from .._core.arrays.dtypes import kind_of
+
 LAYOUTS = ("contiguous", "transposed", "sliced", "negative", "read-only")
 
 
@@ -23,7 +25,7 @@ def lay_out(array: Any, layout: str) -> np.ndarray[Any, Any]:
     {'contiguous': (24, 8), 'transposed': (8, 16), 'negative': (-24, -8)}
     """
     array = np.asarray(array)
-    if array.dtype.kind not in "biufc":
+    if kind_of(array.dtype) not in "biufc":
         raise TypeError(f"lay_out(): expected an array of numbers or bools, got dtype {array.dtype}")
     if layout == "contiguous":
         return np.array(array, order="C")
@@ -32,7 +34,7 @@ def lay_out(array: Any, layout: str) -> np.ndarray[Any, Any]:
     if layout == "sliced":
         # the last dimension is never dense; a second place before each element, so that an offset is wrong if forgotten
         room = np.zeros([2 * n + 1 for n in array.shape] or [2], array.dtype)
-        room[...] = _FILLING.get(array.dtype.kind, 77)
+        room[...] = _FILLING.get(kind_of(array.dtype), 77)
         part = room[tuple(slice(1, None, 2) for _ in array.shape)] if array.ndim else room[1:].reshape(())
         part[...] = array
         return part

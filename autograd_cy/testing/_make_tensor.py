@@ -9,6 +9,7 @@ import numpy as np
 from .. import random
 from .._arguments import resolve, sizes
 from .._core.arrays.dtypes import dtype as Dtype
+from .._core.arrays.dtypes import finfo_of, kind_of
 from .._core.graph.tensor import Tensor, from_array
 from .._core.runtime.entry import public
 
@@ -53,7 +54,7 @@ def make_tensor(
     if not isinstance(dtype, Dtype):
         raise TypeError(f"The requested dtype '{dtype}' is not supported by autograd_cy.testing.make_tensor()")
     kind = resolve(dtype, device, False)
-    if requires_grad and kind.kind not in "fc":
+    if requires_grad and kind_of(kind) not in "fc":
         raise ValueError(f"`requires_grad=True` is not supported for boolean and integral dtypes, but got {dtype=}")
     if memory_format is not None:
         if noncontiguous:
@@ -64,9 +65,9 @@ def make_tensor(
         raise TypeError(f"make_tensor(): argument 'memory_format' must be None, not {type(memory_format).__name__}")
     size = sizes("make_tensor", (shape,))
     first, end = _limits(dtype, kind, low, high)
-    values = _draw_fractions(kind, size, first, end) if kind.kind in "fc" else _draw_integers(kind, size, first, end)
+    values = _draw_fractions(kind, size, first, end) if kind_of(kind) in "fc" else _draw_integers(kind, size, first, end)
     if exclude_zero:
-        values[values == 0] = np.finfo(kind).tiny if kind.kind in "fc" else 1
+        values[values == 0] = finfo_of(kind).tiny if kind_of(kind) in "fc" else 1
     result = from_array(_with_gaps(values) if noncontiguous and values.size > 1 else values)
     result.requires_grad = requires_grad
     return result
@@ -76,17 +77,17 @@ def _limits(dtype: Dtype, kind: np.dtype[Any], low: Any, high: Any) -> tuple[Num
     """The least value, and the one that is not reached."""
     lowest: Number
     beyond: Number
-    if kind.kind == "b":
+    if kind_of(kind) == "b":
         lowest, beyond, usual = 0, 2, (0, 2)
-    elif kind.kind in "iu":
+    elif kind_of(kind) in "iu":
         lowest, beyond, usual = int(np.iinfo(kind).min), int(np.iinfo(kind).max) + 1, (-9, 10)
         beyond = min(beyond, 2**63 - 1)
     else:
-        lowest, beyond, usual = float(np.finfo(kind).min), float(np.finfo(kind).max), (-9, 9)
+        lowest, beyond, usual = float(finfo_of(kind).min), float(finfo_of(kind).max), (-9, 9)
     low, high = usual[0] if low is None else low, usual[1] if high is None else high
     if any(isinstance(limit, float) and math.isnan(limit) for limit in (low, high)):
         raise ValueError(f"`low` and `high` cannot be NaN, but got {low=} and {high=}")
-    if low == high and kind.kind in "fc":
+    if low == high and kind_of(kind) in "fc":
         warnings.warn(
             "Passing `low==high` to `torch.testing.make_tensor` for floating or complex types is deprecated since 2.1 and "
             "will be removed in 2.3. Use `torch.full(...)` instead.",
@@ -114,11 +115,11 @@ def _draw_integers(kind: np.dtype[Any], size: tuple[int, ...], low: Number, high
 def _draw_fractions(kind: np.dtype[Any], size: tuple[int, ...], first: Number, end: Number) -> np.ndarray:
     """An array of values from `first` up to, but not including, `end`; `first` where they are equal."""
     part = np.empty(0, kind).real.dtype
-    share = random.default_generator.numpy.random((*size, 2) if kind.kind == "c" else size)
+    share = random.default_generator.numpy.random((*size, 2) if kind_of(kind) == "c" else size)
     values = np.asarray(first * (1 - share) + end * share).astype(part)  # end - first may be too large for a float
     below = np.nextafter(part.type(end), part.type(first))
     np.clip(values, part.type(first), below, out=values)  # rounding must not reach the end
-    return values.view(kind)[..., 0] if kind.kind == "c" else values
+    return values.view(kind)[..., 0] if kind_of(kind) == "c" else values
 
 
 def _with_gaps(values: np.ndarray) -> np.ndarray:

@@ -3,10 +3,12 @@
 The names are those of ``safetensors.torch``.
 """
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._core.arrays.dtypes import dtype_named as _dtype_named
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public as _public
 from .._data import array_of as _array_of
@@ -40,6 +42,13 @@ def _arrays(tensors: Any) -> dict[str, np.ndarray]:
             if np.may_share_memory(arrays[first], arrays[second]) and np.shares_memory(arrays[first], arrays[second]):
                 raise ValueError(f"{second!r} and {first!r} share memory, which the file can't say: save one, or a clone()")
     return {name: np.ascontiguousarray(array).reshape(array.shape) for name, array in arrays.items()}
+
+
+def _array(part: dict[str, Any]) -> np.ndarray:
+    """A part of a file as an array; also of bfloat16, which `safetensors.numpy` does not read."""
+    known = _numpy_side()._TYPES
+    kind = known[part["dtype"]] if part["dtype"] != "BF16" else _dtype_named("bfloat16").numpy_dtype
+    return np.frombuffer(part["data"], kind).reshape(part["shape"])
 
 
 def _tensors(arrays: dict[str, np.ndarray]) -> dict[str, Tensor]:
@@ -85,7 +94,10 @@ def load(data: bytes) -> dict[str, Tensor]:
     >>> safetensors.load(safetensors.save({"n": ag.arange(3)}))["n"]
     tensor([0, 1, 2])
     """
-    return _tensors(_numpy_side().load(data))
+    _numpy_side()
+    from safetensors import deserialize
+
+    return _tensors({name: _array(part) for name, part in deserialize(data)})
 
 
 @_public
@@ -102,4 +114,7 @@ def load_file(filename: Any, device: Any = "cpu") -> dict[str, Tensor]:
     from .._size import on_cpu
 
     on_cpu(device)
-    return _tensors(_numpy_side().load_file(filename))
+    numpy_side = _numpy_side()
+    with numpy_side.safe_open(filename, framework="np") as file:
+        has_bfloat16 = any(file.get_slice(name).get_dtype() == "BF16" for name in file.keys())
+    return load(Path(filename).read_bytes()) if has_bfloat16 else _tensors(numpy_side.load_file(filename))

@@ -29,7 +29,7 @@ def test_what_they_say_is_what_pytorch_says(name):
     assert [getattr(ours, asked) for asked in ASKED] == [getattr(theirs, asked) for asked in ASKED]
     if not name.startswith(("bits", "q")):  # PyTorch knows no sign of them
         assert ours.is_signed == theirs.is_signed and str(ours.to_real()) == str(theirs.to_real())
-    if name in ("bfloat16", "complex32"):
+    if name == "complex32":
         assert str(ours.to_complex()) == str(theirs.to_complex())
 
 
@@ -39,7 +39,7 @@ def test_they_compare_and_copy(name):
     assert isinstance(dtype, ag.dtype) and type(dtype) is ag.dtype
     assert dtype == dtype and dtype != ag.float32 and dtype not in (ag.float16, ag.float64, np.float64, None, name)
     assert len({dtype, ag.float32, getattr(ag, name)}) == 2
-    assert (dtype == np.dtype("float64")) is False and (dtype == np.dtype("uint16")) is (name == "uint16")
+    assert (dtype == np.dtype("float64")) is False
     assert pickle.loads(pickle.dumps(dtype)) is copy.deepcopy(dtype) is dtype
     assert ag.ones(2).dtype != dtype
 
@@ -63,24 +63,19 @@ def test_a_tensor_of_one_is_refused(name):
 @pytest.mark.parametrize("op", TAKING_A_DTYPE, ids=lambda op: op.name)
 def test_no_operation_takes_one(op):
     with pytest.raises((NotImplementedError, TypeError, RuntimeError, ValueError, IndexError)):
-        op.function(ag.ones(2, 2), dtype=ag.bfloat16)
+        op.function(ag.ones(2, 2), dtype=ag.float8_e5m2)
 
 
 def test_a_gradient_of_one_is_refused():
     x = ag.ones(2, requires_grad=True)
-    with pytest.raises(NotImplementedError, match="bfloat16"):
-        x.grad_dtype = ag.bfloat16
+    with pytest.raises(NotImplementedError, match="float8"):
+        x.grad_dtype = ag.float8_e5m2
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith(("bf", "complex32", "float8"))])
+@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith(("complex32", "float8"))])
 def test_their_limits(name):
     torch = pytest.importorskip("torch")
     ours, theirs = ag.finfo(getattr(ag, name)), torch.finfo(getattr(torch, name))
     for asked in ("bits", "eps", "max", "min", "tiny", "smallest_normal", "dtype"):
         assert getattr(ours, asked) == getattr(theirs, asked), asked
     assert ours.resolution == pytest.approx(theirs.resolution)
-
-
-@pytest.mark.parametrize("name", ["uint16", "uint32", "uint64"])
-def test_their_ranges(name):
-    assert (ag.iinfo(getattr(ag, name)).min, ag.iinfo(getattr(ag, name)).max) == (0, np.iinfo(name).max)

@@ -437,10 +437,10 @@ def test_pytorch_reads_ours_and_we_read_its(tmp_path):
     assert moved["row"][0] == 9
 
 
-def test_files_of_bfloat16_are_refused(tmp_path):
+def test_files_of_quantized_numbers_are_refused(tmp_path):
     torch = pytest.importorskip("torch")
-    torch.save(torch.ones(2, dtype=torch.bfloat16), tmp_path / "x")
-    with pytest.raises(pickle.UnpicklingError, match=r"torch\.BFloat16Storage"):
+    torch.save(torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8), tmp_path / "x")
+    with pytest.raises(pickle.UnpicklingError, match=r"torch\."):
         ag.load(tmp_path / "x")
 
 

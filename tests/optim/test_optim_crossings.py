@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 from crossings import Trials, rng_of, wanted
+from op_case import HALF
 from optim_crossings import LEVELS, Checker, OptimSubject, Run, Way
 from optim_rows import EVERY, OPTIONS, REAL
 
 import autograd_cy as ag
 
-TYPES = ("float32", "float64", "complex128", "float16")
+TYPES = ("float32", "float64", "complex128", *HALF)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -60,7 +60,7 @@ FACADE = [
     _later _missing _once torch_version _inplace _answers _errors _absent_device futures multiprocessing.spawn
     functional _jit_internal onnx hub accelerator mps mtia xpu distributed._group distributed.rpc
     version
-    _homes
+    _homes _dlpack
     _names _alias_children _alias_metadata _alias_names _alias _layers
     profiler._page
     _moves

@@ -10,7 +10,7 @@ from op_case import map_arrays
 import autograd_cy as ag
 
 SIZE = 3
-TOLERANCE = {"float16": 1e-2, "float32": 1e-4, "complex64": 1e-4, "float64": 1e-11, "complex128": 1e-11}
+TOLERANCE = {"float16": 1e-2, "bfloat16": 8e-2, "float32": 1e-4, "complex64": 1e-4, "float64": 1e-11, "complex128": 1e-11}
 
 
 class Batch:

@@ -10,6 +10,7 @@ import pytest
 from op_case import Maker, OpInfo, Sample, map_arrays
 
 import autograd_cy as ag
+from autograd_cy._core.arrays.dtypes import kind_of
 
 OURS = ag.__name__ == "autograd_cy"
 OF_MEMORY = {"as_strided", "as_strided_copy", "as_strided_scatter"}  # what they see changes with the layout
@@ -35,7 +36,7 @@ class Call:
         return self.module.from_numpy(array)
 
     def _slot_or_constant(self, array):
-        if not self._differentiable or array.dtype.kind not in "fc":
+        if not self._differentiable or kind_of(array.dtype) not in "fc":
             return self._constant(array)
         if self._fixed:
             self._fixed -= 1
@@ -85,13 +86,18 @@ def to_numpy(tensor) -> np.ndarray:
     return tensor.numpy(force=True)
 
 
+def comparable(array: np.ndarray) -> np.ndarray:
+    """An array as NumPy's testing compares it: bfloat16, which NumPy knows nothing of, as float32."""
+    return array.astype(np.float32) if kind_of(array.dtype) == "f" != array.dtype.kind else array
+
+
 def seeds_for(outputs, salt: int = 0) -> list[np.ndarray]:
     """One array for each output: its shape and dtype, values that have nothing in common with the samples."""
     rng = np.random.default_rng(7 + salt)
     seeds = []
     for y in map(to_numpy, outputs):
         values = rng.uniform(-1, 1, y.shape)
-        if y.dtype.kind == "c":
+        if kind_of(y.dtype) == "c":
             values = values + 1j * rng.uniform(-1, 1, y.shape)
         seeds.append(np.asarray(values, y.dtype))
     return seeds
@@ -152,7 +158,7 @@ def noted(text: str):
 def nonempty(row: OpInfo, sample: Sample) -> bool:
     """Whether there is anything to differentiate: PyTorch's gradcheck refuses empty inputs."""
     sizes = []
-    map_arrays(lambda a: sizes.append(a.size if a.dtype.kind in "fc" else 1), sample.args)
+    map_arrays(lambda a: sizes.append(a.size if kind_of(a.dtype) in "fc" else 1), sample.args)
     return all(sizes)
 
 

@@ -5,6 +5,7 @@ An array of floats or complex numbers given *by position* is differentiated; one
 """
 
 import functools
+import importlib.util
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
@@ -14,8 +15,12 @@ import numpy as np
 from op_promotion import RESULT_RULES
 
 import autograd_cy as ag
+from autograd_cy._core.arrays.dtypes import kind_of
 
-BOOL, INTS, HALF = ("bool",), ("uint8", "int8", "int16", "int32", "int64"), ("float16",)
+BOOL, INTS = ("bool",), ("uint8", "int8", "int16", "int32", "int64")
+HALF = ("float16", "bfloat16") if importlib.util.find_spec("ml_dtypes") else ("float16",)
+if "bfloat16" in HALF:
+    import ml_dtypes  # noqa: F401  by which NumPy knows the name
 FLOATS, COMPLEX = ("float32", "float64"), ("complex64", "complex128")
 ALL = BOOL + INTS + HALF + FLOATS + COMPLEX
 
@@ -52,24 +57,24 @@ class Maker:
 
     def __call__(self, *shape: int, domain=None) -> np.ndarray:
         values = self._draw(shape, domain or self.domain)
-        if self.dtype.kind == "c":
+        if kind_of(self.dtype) == "c":
             values = values + 1j * self._draw(shape, domain or self.domain)
         return self.of(values)
 
     def of(self, values) -> np.ndarray:
         """The given values in this dtype: integers rounded away from zero, unsigned ones made positive."""
         values = np.asarray(values)
-        if self.dtype.kind == "b":
+        if kind_of(self.dtype) == "b":
             return np.asarray(values.real > 0.5)
-        if self.dtype.kind in "ui" and values.dtype.kind == "f":
+        if kind_of(self.dtype) in "ui" and kind_of(values.dtype) == "f":
             values = np.nan_to_num(values, posinf=9, neginf=-9)
             values = np.sign(values) * np.ceil(np.abs(values))
-        return np.asarray(np.abs(values) if self.dtype.kind == "u" else values).astype(self.dtype)
+        return np.asarray(np.abs(values) if kind_of(self.dtype) == "u" else values).astype(self.dtype)
 
     @property
     def wide(self) -> type:
         """The type that a `dtype=` argument asks for in the samples."""
-        return np.complex128 if self.dtype.kind == "c" else np.float64
+        return np.complex128 if kind_of(self.dtype) == "c" else np.float64
 
     def _draw(self, shape, domain):
         count = int(np.prod(shape))
@@ -164,7 +169,7 @@ def map_arrays(function: Callable, value):
 
 def widen(array: np.ndarray, integers=np.int64) -> np.ndarray:
     """The array in the widest type of its kind, or integers and bools as floats."""
-    kind = array.dtype.kind
+    kind = kind_of(array.dtype)
     if kind == "b":
         return array if integers is np.int64 else array.astype(integers)
     return array.astype({"u": integers, "i": integers, "f": np.float64, "c": np.complex128}[kind])

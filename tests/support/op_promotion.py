@@ -6,12 +6,14 @@ Operands are NumPy arrays and Python numbers. The source is the section on type 
 
 import numpy as np
 
+from autograd_cy._core.arrays.dtypes import kind_of
+
 DEFAULT = np.dtype("float32")
 _KINDS = {"b": 0, "u": 1, "i": 1, "f": 2, "c": 3}
 
 
 def _kind(dtype) -> int:
-    return -1 if dtype is None else _KINDS[dtype.kind]
+    return -1 if dtype is None else _KINDS[kind_of(dtype)]
 
 
 def _to_complex(dtype):
@@ -25,6 +27,8 @@ def promote_types(a, b):
     low, high = sorted((a, b), key=_kind)
     if _kind(low) < 2 and _kind(low) != _kind(high):
         return high
+    if {str(a), str(b)} == {"float16", "bfloat16"}:
+        return np.dtype("float32")
     return np.promote_types(a, b)
 
 
@@ -69,7 +73,7 @@ def _promote(args) -> np.dtype:
 
 def _float(args) -> np.dtype:
     dtype = _promote(args)
-    return dtype if dtype.kind in "fc" else DEFAULT
+    return dtype if kind_of(dtype) in "fc" else DEFAULT
 
 
 def _real(args) -> np.dtype:
@@ -79,7 +83,7 @@ def _real(args) -> np.dtype:
 
 def _sum(args) -> np.dtype:
     dtype = _first(args)
-    return dtype if dtype.kind in "fc" else np.dtype("int64")
+    return dtype if kind_of(dtype) in "fc" else np.dtype("int64")
 
 
 def _truth(args) -> np.dtype:

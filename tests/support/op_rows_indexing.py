@@ -4,6 +4,8 @@ import numpy as np
 import op_references as ref
 from op_case import FLOATS, INTS, OpInfo, S
 
+from autograd_cy._core.arrays.dtypes import kind_of
+
 
 def _row(path, reference, generate, **columns):
     return OpInfo(path, reference, generate, **{"result": "first"} | columns)
@@ -49,7 +51,7 @@ def _scatter_reduce(x, dim, index, src, reduce, include_self=True):
 
 def _mean(values):
     total = np.sum(values)
-    return total // len(values) if np.asarray(values).dtype.kind in "ui" else total / len(values)
+    return total // len(values) if kind_of(np.asarray(values).dtype) in "ui" else total / len(values)
 
 
 def _index_reduce(x, dim, index, source, reduce, include_self=True):
@@ -99,7 +101,8 @@ def _index_copies(make):
 
 def _fitting(names, make):
     """Complex numbers have no order, bools no mean."""
-    return [name for name in names if name in {"c": ("sum", "prod", "mean"), "b": ("sum", "prod")}.get(make.dtype.kind, names)]
+    fitting = {"c": ("sum", "prod", "mean"), "b": ("sum", "prod")}.get(kind_of(make.dtype), names)
+    return [name for name in names if name in fitting]
 
 
 def _reductions(names):

@@ -3,6 +3,8 @@
 import numpy as np
 from op_case import ALL, COMPLEX, FLOATS, HALF, OpInfo, S
 
+from autograd_cy._core.arrays.dtypes import kind_of
+
 REAL_FLOATS = {"dtypes": FLOATS, "forward": HALF}
 
 
@@ -93,7 +95,7 @@ def rms_norm(x, sizes, weight=1, eps=None):
 def local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0):
     padded = np.pad(x * x, [(0, 0), (size // 2, (size - 1) // 2)] + [(0, 0)] * (x.ndim - 2))
     sums = np.lib.stride_tricks.sliding_window_view(padded, size, 1).sum(-1)
-    means = sums // size if x.dtype.kind == "i" else sums / size
+    means = sums // size if kind_of(x.dtype) == "i" else sums / size
     return x / (k + alpha * means) ** beta
 
 
@@ -191,6 +193,6 @@ LAYER_ROWS = [
     OpInfo("rms_norm", rms_norm, rms_norms, forward=HALF, result="first", method=False),
     OpInfo("nn.functional.rms_norm", rms_norm, rms_norms, forward=HALF, result="first"),
     OpInfo("nn.functional.local_response_norm", local_response_norm, local_response_norms, dtypes=FLOATS,
-           forward=(*HALF, "int64"), result=lambda args: args[0].dtype if args[0].dtype.kind == "f" else np.float32),
+           forward=(*HALF, "int64"), result=lambda args: args[0].dtype if kind_of(args[0].dtype) == "f" else np.float32),
     OpInfo("nn.functional.scaled_dot_product_attention", attention, attentions, **REAL_FLOATS, result="first"),
 ]  # fmt: skip

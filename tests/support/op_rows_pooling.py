@@ -9,6 +9,8 @@ import numpy as np
 from op_case import BOOL, FLOATS, HALF, INTS, OpInfo, S
 from op_samples import calls
 
+from autograd_cy._core.arrays.dtypes import kind_of
+
 
 def each(value, dims):
     return tuple(value) if isinstance(value, (tuple, list)) else (value,) * dims
@@ -88,7 +90,7 @@ def avg_pool(dims):
             ends = [min(o * s + k, n + 2 * p) - o * s
                     for o, s, k, n, p in zip(window, stride, kernel, x.shape[-dims:], padding, strict=True)]  # fmt: skip
             by = divisor or (math.prod(ends) if include else elements.shape[-1])
-            return np.trunc(elements.sum(-1) / by) if x.dtype.kind == "i" else elements.sum(-1) / by
+            return np.trunc(elements.sum(-1) / by) if kind_of(x.dtype) == "i" else elements.sum(-1) / by
 
         return reduced(x, counts, found, function)
 
@@ -186,7 +188,7 @@ def kernel(mode, x, a):
 
 
 def interpolate(x, size=None, scale=None, mode="nearest", aligned=None, recompute=None, smooth=False):
-    dims, is_whole = x.ndim - 2, x.dtype.kind == "i"
+    dims, is_whole = x.ndim - 2, kind_of(x.dtype) == "i"
     scales = each(scale, dims)
     sizes = each(size, dims) if size is not None else tuple(int(n * s) for n, s in zip(x.shape[2:], scales, strict=True))
     for k in reversed(range(dims)):
@@ -216,7 +218,7 @@ SMOOTHED = calls(
 def sizes(make):
     """Bytes are rounded between, float16 is never smoothed."""
     yield from NEAREST(make)
-    if make.dtype.kind == "f":
+    if kind_of(make.dtype) == "f":
         yield from BETWEEN(make)
     if make.dtype.char in "fd":
         yield from SMOOTHED(make)
@@ -260,7 +262,7 @@ NORMS = {
 
 
 def inexact(args):
-    return args[0].dtype if args[0].dtype.kind == "f" else np.dtype(np.float32)
+    return args[0].dtype if kind_of(args[0].dtype) == "f" else np.dtype(np.float32)
 
 
 def with_samples(dims):

@@ -7,6 +7,8 @@ import op_samples as samples
 import scipy.special as sp
 from op_case import BOOL, FLOATS, HALF, INTS, POSITIVE, OpInfo, S
 
+from autograd_cy._core.arrays.dtypes import kind_of
+
 WITHIN_ONE, BETWEEN = ((-0.9, 0.9),), ((0.1, 0.9),)
 
 unary = functools.partial(OpInfo, samples=samples.unary, result="float", dtypes=FLOATS)
@@ -58,7 +60,7 @@ def mvlgamma(x, p):
 
 def floating(x):
     """The type of a float that an integer becomes."""
-    return x.dtype if x.dtype.kind == "f" else np.dtype("float32")
+    return x.dtype if kind_of(x.dtype) == "f" else np.dtype("float32")
 
 
 CHEBYSHEV = {"t": sp.eval_chebyt, "u": sp.eval_chebyu, "v": third_kind, "w": fourth_kind}

@@ -63,8 +63,8 @@ class OptimSubject:
 
     @property
     def can_be_recorded(self) -> bool:
-        """Operations round each of their results: in float16 a recorded step is another one."""
-        return accepts(self.name, "differentiable") and self.dtype != "float16"
+        """Operations round each of their results: in float16 and bfloat16 a recorded step is another one."""
+        return accepts(self.name, "differentiable") and "float16" not in self.dtype
 
     def arrays(self, salt: int) -> list[np.ndarray]:
         """The start (salt 0), or the gradients of a step."""

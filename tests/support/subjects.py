@@ -100,7 +100,7 @@ def shapes_of(sample) -> list[tuple]:
 
 
 def op_subjects() -> dict[str, list[OpSubject]]:
-    """All samples of all differentiable operations, float16 included, by the name of the row."""
+    """All samples of all differentiable operations, those of 16 bits included, by the name of the row."""
     found = {}
     for row in DIFFERENTIABLE:
         for dtype in row.dtypes + (HALF if HALF[0] in row.forward else ()):
@@ -113,11 +113,11 @@ def op_subjects() -> dict[str, list[OpSubject]]:
 
 
 def layer_subjects() -> dict[str, list[LayerSubject]]:
-    """All rows of the table of layers, in two types, in training and not."""
+    """All rows of the table of layers, in two or three types, in training and not."""
     return {
         f"{i}-{row.id}": [
             LayerSubject(row, dtype, training, f"{i}-{row.id}-{dtype}-{training}")
-            for dtype in ("float32", "float64") for training in (True, False)
+            for dtype in ("float32", "float64", *HALF[1:]) for training in (True, False)
         ]
         for i, row in enumerate(ROWS)
     }  # fmt: skip

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ except ImportError:
     torch = None
 
 ALWAYS = settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-FLOATING = [ag.float64, ag.float32, ag.float16]
+FLOATING = [ag.float64, ag.float32, *([ag.bfloat16] if find_spec("ml_dtypes") else []), ag.float16]
 COMPLEX = [ag.complex128, ag.complex64]
 
 

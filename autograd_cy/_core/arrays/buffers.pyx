@@ -15,7 +15,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
-from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, ITEMSIZE, NCODES, code_of, dtype, dtype_of
+from autograd_cy._core.arrays.dtypes cimport BOOL, DESCR, ITEMSIZE, as_dtype, code_of, dtype, dtype_of, is_half
 from autograd_cy._core.arrays.pool cimport UNKNOWN, is_on, memory_handler, put_back, rows_in, take
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.faults cimport serves_again
@@ -68,30 +68,32 @@ cdef struct Shelf:
 
 cdef Shelf[SHELVES] shelves     # of all threads; without a GIL, each has its own
 
-cdef PyObject *DESCR[NCODES]
-cdef list descriptors = []
-for _code in range(NCODES):
-    descriptors.append((<dtype> dtype_of(_code)).numpy_dtype)
-    DESCR[_code] = <PyObject *> descriptors[_code]
+
+cdef inline PyObject *descr_of(int dtype_code) except NULL:
+    """NumPy's dtype, borrowed: case 1 of NOTE [bfloat16]."""
+    if DESCR[dtype_code] == NULL:
+        as_dtype(dtype_of(dtype_code))
+    return DESCR[dtype_code]
 
 
 cdef cnp.ndarray new_array(int dtype_code, int ndim, const cnp.npy_intp *dims):
     """A new C-contiguous array, not initialized."""
     cdef Shelf *shelf
     cdef PyObject *spare
+    cdef PyObject *descr = descr_of(dtype_code)
     if ndim <= SPARE_DIMS:
-        shelf = shelf_for(DESCR[dtype_code], ndim, dims)
+        shelf = shelf_for(descr, ndim, dims)
         if (not FREE_THREADED or shelf != NULL) and shelf.n > 0 and serves_again():
             spare = shelf.arrays[shelf.n - 1]
-            if is_alike(spare, DESCR[dtype_code], ndim, dims):
+            if is_alike(spare, descr, ndim, dims):
                 shelf.n -= 1
                 array = <cnp.ndarray> spare
                 Py_DECREF(array)
                 return array
     if bytes_of(dtype_code, ndim, dims) >= thresholds.large_bytes and is_on():
-        return new_large_array(DESCR[dtype_code], ndim, dims, bytes_of(dtype_code, ndim, dims))
-    Py_INCREF(<object> DESCR[dtype_code])        # NumPy takes this reference over
-    return <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, <cnp.dtype> DESCR[dtype_code], ndim, dims, NULL, NULL, 0, NULL)
+        return new_large_array(descr, ndim, dims, bytes_of(dtype_code, ndim, dims))
+    Py_INCREF(<object> descr)                    # NumPy takes this reference over
+    return <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, <cnp.dtype> descr, ndim, dims, NULL, NULL, 0, NULL)
 
 
 cdef int lay_out(cnp.ndarray array, const int *order) except -1:
@@ -198,19 +200,21 @@ declare_store(ARRAYS, SHELVES * sizeof(Shelf), empty_store)
 
 
 cdef cnp.ndarray new_zeros(int dtype_code, int ndim, const cnp.npy_intp *dims):
-    Py_INCREF(<object> DESCR[dtype_code])
-    return <cnp.ndarray> PyArray_Zeros(ndim, dims, <cnp.dtype> DESCR[dtype_code], 0)
+    cdef PyObject *descr = descr_of(dtype_code)
+    Py_INCREF(<object> descr)
+    return <cnp.ndarray> PyArray_Zeros(ndim, dims, <cnp.dtype> descr, 0)
 
 
 cdef cnp.ndarray cast(cnp.ndarray array, int dtype_code):
     """A new array with the same values as another type; of a complex number in a real type, the real part (in bool: != 0)."""
     if cnp.PyArray_ISCOMPLEX(array) and dtype_code != BOOL and not (<dtype> dtype_of(dtype_code)).is_complex:
         array = array.real
-    Py_INCREF(<object> DESCR[dtype_code])
-    if dtype_code != FLOAT16:
-        return <cnp.ndarray> PyArray_CastToType(array, <cnp.dtype> DESCR[dtype_code], 0)
-    with np.errstate(over="ignore", under="ignore"):        # what float16 can't hold is infinite, or 0
-        return <cnp.ndarray> PyArray_CastToType(array, <cnp.dtype> DESCR[dtype_code], 0)
+    cdef PyObject *descr = descr_of(dtype_code)
+    Py_INCREF(<object> descr)
+    if not is_half(dtype_code):
+        return <cnp.ndarray> PyArray_CastToType(array, <cnp.dtype> descr, 0)
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):      # what 16 bits can't hold is infinite, or 0
+        return <cnp.ndarray> PyArray_CastToType(array, <cnp.dtype> descr, 0)
 
 
 cdef cnp.ndarray dense_copy(cnp.ndarray array):

@@ -4,15 +4,18 @@ import math
 
 import numpy as np
 
-from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, TYPE_NUM, dtype, dtype_of
+from autograd_cy._core.arrays.dtypes cimport (
+    BFLOAT16, BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, TYPE_NUM, dtype, dtype_of, is_half)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cnp.import_array()
 
 C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
-           "float16": "c10::Half", "float32": "float", "float64": "double",
+           "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+           "float32": "float", "float64": "double",
            "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
 
+BFLOAT16_MAX = float.fromhex("0x1.fep127")
 TOO_LARGE, TOO_SMALL = "int too big to convert", "can't convert negative int to unsigned"
 
 
@@ -72,8 +75,8 @@ cdef cnp.ndarray fitting(object number, int dtype_code):
 
 
 cdef cnp.ndarray assigned(object number, int dtype_code):
-    """A number in the type that it is assigned to: float16 takes any real one."""
-    if dtype_code != FLOAT16 or isinstance(number, complex):
+    """A number in the type that it is assigned to: float16 and bfloat16 take any real one."""
+    if not is_half(dtype_code) or isinstance(number, complex):
         return fitting(number, dtype_code)
     return converted(number, dtype_code)
 
@@ -92,7 +95,8 @@ cdef bint holds(dtype wanted, object number) except -1:
             return number.imag == 0 and holds(wanted, number.real)
         return holds(wanted.to_real(), number.real) and holds(wanted.to_real(), number.imag)
     if wanted.dtype_code >= FLOAT16:
-        return not math.isfinite(number) or abs(number) <= float(np.finfo(wanted.numpy_dtype).max)
+        most = BFLOAT16_MAX if wanted.dtype_code == BFLOAT16 else float(np.finfo(wanted.descr).max)
+        return not math.isfinite(number) or abs(number) <= most
     limits = np.iinfo(wanted.numpy_dtype)
     low = limits.min if limits.min or isinstance(number, float) else -limits.max
     return math.isfinite(number) and int(low) <= number <= int(limits.max)

@@ -1,5 +1,7 @@
 """The dtype objects and PyTorch's promotion."""
 
+from cpython.object cimport PyObject
+
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef enum:
@@ -9,16 +11,22 @@ cdef enum:
     INT16 = 3
     INT32 = 4
     INT64 = 5
-    FLOAT16 = 6
-    FLOAT32 = 7
-    FLOAT64 = 8
-    COMPLEX64 = 9
-    COMPLEX128 = 10
-    NCODES = 11
+    UINT16 = 6
+    UINT32 = 7
+    UINT64 = 8
+    FLOAT16 = 9
+    BFLOAT16 = 10
+    FLOAT32 = 11
+    FLOAT64 = 12
+    LONGDOUBLE = 13
+    COMPLEX64 = 14
+    COMPLEX128 = 15
+    NCODES = 16
+    KERNEL_CODES = 5        # from FLOAT32 on: the types that our own kernels may compute in
 
 cdef class dtype:
     cdef readonly str name
-    cdef readonly object numpy_dtype
+    cdef object descr                     # the NumPy dtype; None: there is none, or ml_dtypes has not been imported yet
     cdef readonly int itemsize
     cdef readonly bint is_floating_point
     cdef readonly bint is_complex
@@ -28,27 +36,32 @@ cdef class dtype:
 
 cdef int[NCODES] TYPE_NUM
 cdef int[NCODES] ITEMSIZE
+cdef PyObject *DESCR[NCODES]              # NumPy's dtypes by code, borrowed from the dtype objects
 
 cdef signed char[64] CODE_OF              # NumPy's type number -> code, or -1
-cdef int unknown_type(cnp.ndarray array) except -1
+cdef int registered_code(cnp.ndarray array) except -1
 
 cdef inline int code_of(cnp.ndarray array) except -1:
     """The code of an array's type; TypeError for a type that no Tensor has."""
     cdef int number = cnp.PyArray_TYPE(array)
     if 0 <= number < 64 and CODE_OF[number] >= 0:
         return CODE_OF[number]
-    return unknown_type(array)
+    return registered_code(array)
 
 cdef inline int kernel_code(cnp.ndarray array) except -1:
-    """The type that kernels compute in: float16 goes through float32."""
+    """The type that kernels compute in: float16 and bfloat16 go through float32."""
     return max(code_of(array), <int> FLOAT32)
+
+cdef inline bint is_half(int dtype_code) noexcept nogil:
+    """Whether a type has 16 bits and is computed in float32: float16 or bfloat16."""
+    return dtype_code == FLOAT16 or dtype_code == BFLOAT16
 
 cdef dtype dtype_of(int dtype_code)
 cdef dtype as_dtype(object value)
 cdef int default_code() noexcept
 cdef int default_complex_code() noexcept
-cdef int promote(int a, int b) noexcept
-cdef int result_code(int a, int a_rank, int b, int b_rank) noexcept
+cdef int promote(int a, int b) except -1
+cdef int result_code(int a, int a_rank, int b, int b_rank) except -1
 cdef int to_inexact(int dtype_code) noexcept
 cdef int to_real(int dtype_code) noexcept
 cdef int to_complex(int dtype_code) noexcept

@@ -1,4 +1,4 @@
-"""The dtype objects, one for each NumPy dtype, and PyTorch's promotion.
+"""The dtype objects, one for each NumPy dtype and one for bfloat16, and PyTorch's promotion.
 
 NOTE [Promotion]
 The type of a result is decided here, before a loop runs, because PyTorch's rules differ from NumPy's:
@@ -6,8 +6,20 @@ The type of a result is decided here, before a loop runs, because PyTorch's rule
      type of a higher one only if it is of a higher category (bool < integer < float < complex);
   2. an integer with a float is that float (int64 + float32 is float32);
   3. a Python float or complex counts as the default dtype;
-  4. functions that leave the integers (exp, division, mean) take integers to the default dtype.
+  4. functions that leave the integers (exp, division, mean) take integers to the default dtype;
+  5. uint16, uint32 and uint64 have no common type with another integer, bool or a complex type: RuntimeError.
+
+NOTE [bfloat16]
+NumPy has no bfloat16; the package ml_dtypes registers one.
+  1. The dtype object is always there. ml_dtypes is imported when a tensor of this type is made for the first time
+     (`as_dtype`), when `numpy_dtype` is read, or when an array of its type comes. Until then `descr` is None.
+  2. NumPy numbers registered types from 256 on: `code_of` finds them by `registered_code`.
+  3. Everything is computed in float32 and rounded: by a loop around the float32 loop (`borrow` in loops.pyx), or on a
+     copy (`kernel_code`, `is_half`). NumPy knows no arithmetic between this type and its own ones.
+  4. `np.dtype.kind` of this type is "V", not "f": Python code asks `kind_of`.
 """
+
+import sys
 
 import numpy as np
 
@@ -20,6 +32,7 @@ cnp.import_array()
 cdef int[NCODES] CATEGORY              # 0 bool, 1 integer, 2 float, 3 complex
 cdef int[NCODES][NCODES] PROMOTED
 cdef list ALL = []
+cdef dict BY_NAME = {}
 cdef dict OTHERS = {}                  # dtypes that PyTorch has and no Tensor has here, by name: their code is -1
 cdef dict BY_NUMPY = {}
 cdef int default = FLOAT32
@@ -46,16 +59,23 @@ cdef class dtype:
         return dtype_named, (self.name,)
 
     def __hash__(self):
-        return hash(self.name if self.numpy_dtype is None else self.numpy_dtype)
+        return hash(self.name if self.descr is None or self.dtype_code == BFLOAT16 else self.descr)     # of a name: it stays
 
     def __eq__(self, other):
         if isinstance(other, dtype):
             return self is other
-        if self.numpy_dtype is None:           # NumPy has no such type, and would take None for float64
-            return NotImplemented
+        if self.descr is None and not (self.dtype_code == BFLOAT16 and is_at_hand()):
+            return NotImplemented              # NumPy has no such type, and would take None for float64
         if isinstance(other, type) or isinstance(other, np.dtype):
-            return BY_NUMPY.get(other, None) is self or (isinstance(other, np.dtype) and other == self.numpy_dtype)
+            return BY_NUMPY.get(other, None) is self or (isinstance(other, np.dtype) and other == self.descr)
         return NotImplemented
+
+    @property
+    def numpy_dtype(self):
+        """The NumPy dtype, None if there is none; ImportError for bfloat16 without ml_dtypes."""
+        if self.descr is None and self.dtype_code == BFLOAT16:
+            load_bfloat16()
+        return self.descr
 
     @property
     def dtype(self):
@@ -80,18 +100,67 @@ cdef class dtype:
         if not isinstance(self, dtype):
             raise wrong_self(self, dtype)
         if self.dtype_code < 0:
-            return ALL[COMPLEX64] if self.name == "bfloat16" else self
+            return self
         return ALL[to_complex(self.dtype_code)]
 
 
 def dtype_named(str name):
     """The dtype object of that name (what pickle calls)."""
-    return OTHERS[name] if name in OTHERS else BY_NUMPY[np.dtype(name)]
+    return BY_NAME[name]
 
 
-cdef int unknown_type(cnp.ndarray array) except -1:
+cdef int registered_code(cnp.ndarray array) except -1:
+    cdef int number = cnp.PyArray_TYPE(array)
+    if number >= 64 and (number == TYPE_NUM[BFLOAT16] or (is_at_hand() and number == TYPE_NUM[BFLOAT16])):
+        return BFLOAT16
     raise TypeError(f"can't convert np.ndarray of type {array.dtype}. The only supported types are: "
-                    + ", ".join([(<dtype> d).name for d in ALL]))
+                    + ", ".join([d.name for d in all_dtypes()]))
+
+
+cdef bint is_at_hand() except -1:
+    """Whether bfloat16 has its NumPy dtype, which it gets here if somebody has imported ml_dtypes."""
+    if (<dtype> ALL[BFLOAT16]).descr is None and "ml_dtypes" in sys.modules:
+        load_bfloat16()
+    return (<dtype> ALL[BFLOAT16]).descr is not None
+
+
+cdef int load_bfloat16() except -1:
+    """Import ml_dtypes, and give bfloat16 its NumPy dtype."""
+    try:
+        from ml_dtypes import bfloat16
+    except ImportError:
+        raise ImportError("torch.bfloat16: tensors of this dtype need the package ml_dtypes: "
+                          "pip install 'autograd_cy[bfloat16]'") from None
+    enter_descr(ALL[BFLOAT16], np.dtype(bfloat16))
+    return 0
+
+
+cdef int enter_descr(dtype d, object descr) except -1:
+    d.descr = descr
+    d.type_num = TYPE_NUM[d.dtype_code] = descr.num
+    DESCR[d.dtype_code] = <PyObject *> d.descr
+    BY_NUMPY[descr] = BY_NUMPY[descr.type] = d
+    if d.type_num < 64:
+        CODE_OF[d.type_num] = d.dtype_code
+    return 0
+
+
+def kind_of(descr):
+    """kind_of(np.dtype) -> str: its `kind`, "f" for bfloat16, for which NumPy has "V"."""
+    return "f" if is_registered(descr) else descr.kind
+
+
+def finfo_of(descr):
+    """finfo_of(np.dtype) -> np.finfo, or ml_dtypes' for bfloat16."""
+    if not is_registered(descr):
+        return np.finfo(descr)
+    from ml_dtypes import finfo
+    return finfo(descr)
+
+
+cdef bint is_registered(object descr) except -1:
+    """Whether a NumPy dtype is ml_dtypes' bfloat16."""
+    return descr.num >= 256 and is_at_hand() and descr.num == TYPE_NUM[BFLOAT16]
 
 
 cdef dtype dtype_of(int dtype_code):
@@ -101,8 +170,12 @@ cdef dtype dtype_of(int dtype_code):
 cdef dtype as_dtype(object value):
     """The dtype object for one, a NumPy dtype or scalar type, or Python's bool, int, float, complex."""
     if isinstance(value, dtype):
+        if (<dtype> value).dtype_code == BFLOAT16 and (<dtype> value).descr is None:
+            load_bfloat16()
         return held(<dtype> value)
     found = BY_NUMPY.get(value) if isinstance(value, type) or isinstance(value, np.dtype) else None
+    if found is None and getattr(value, "__name__", getattr(value, "name", None)) == "bfloat16" and is_at_hand():
+        found = BY_NUMPY.get(value)
     if found is None:
         raise TypeError(f"dtype must be an autograd_cy dtype, not {value!r}")
     return <dtype> found
@@ -138,8 +211,8 @@ def set_default(value):
 
 
 def all_dtypes():
-    """All dtype objects, from bool to complex128."""
-    return list(ALL)
+    """The dtype objects that tensors have, from bool to complex128."""
+    return [d for d in ALL if d is not None]
 
 
 def other_dtypes():
@@ -154,7 +227,7 @@ def convert(value):
 
 def promote_types(dtype a, dtype b):
     """The dtype of an operation on two tensors with dimensions, of types a and b."""
-    return ALL[PROMOTED[held(a).dtype_code][held(b).dtype_code]]
+    return ALL[promote(held(a).dtype_code, held(b).dtype_code)]
 
 
 def result_type(dtype a, int a_rank, dtype b, int b_rank):
@@ -162,16 +235,19 @@ def result_type(dtype a, int a_rank, dtype b, int b_rank):
     return ALL[result_code(held(a).dtype_code, a_rank, held(b).dtype_code, b_rank)]
 
 
-cdef int promote(int a, int b) noexcept:
+cdef int promote(int a, int b) except -1:
+    if PROMOTED[a][b] < 0:
+        raise RuntimeError("Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
+                           f"{type_word(a)} and {type_word(b)}")
     return PROMOTED[a][b]
 
 
-cdef int result_code(int a, int a_rank, int b, int b_rank) noexcept:
+cdef int result_code(int a, int a_rank, int b, int b_rank) except -1:
     """The common type of two operands; ranks: 2 a tensor with dimensions, 1 a 0-d tensor, 0 a Python number."""
     if a == b:
         return a
     if a_rank == b_rank:
-        return PROMOTED[a][b]
+        return promote(a, b)
     if a_rank < b_rank:
         a, b = b, a
     # `a` is of the higher rank and keeps its type unless `b` is of a higher category
@@ -179,7 +255,7 @@ cdef int result_code(int a, int a_rank, int b, int b_rank) noexcept:
         return a
     if CATEGORY[a] == 2 and CATEGORY[b] == 3:
         return to_complex(a)
-    return PROMOTED[a][b]
+    return promote(a, b)
 
 
 cdef int to_inexact(int dtype_code) noexcept:
@@ -191,7 +267,7 @@ cdef int to_real(int dtype_code) noexcept:
 
 
 cdef int to_complex(int dtype_code) noexcept:
-    return COMPLEX64 if dtype_code in (FLOAT16, FLOAT32) else COMPLEX128 if dtype_code == FLOAT64 else dtype_code
+    return COMPLEX64 if FLOAT16 <= dtype_code <= FLOAT32 else COMPLEX128 if dtype_code == FLOAT64 else dtype_code
 
 
 cdef bint is_differentiable(int dtype_code) noexcept:
@@ -204,15 +280,17 @@ cdef str type_word(int dtype_code):
 
 
 words = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
-         "float16": "Half", "float32": "Float", "float64": "Double",
+         "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
+         "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double",
          "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
 
 
 cdef str long_word(int dtype_code):
     """The name in C++ that some messages have: 'float' and 'double' for the common two."""
     name = (<dtype> ALL[dtype_code]).name
-    return {"float32": "float", "float64": "double", "float16": "c10::Half", "complex64": "c10::complex<float>",
-            "complex128": "c10::complex<double>", "int64": "long int", "int32": "int"}.get(name, name)
+    return {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
+            "complex64": "c10::complex<float>", "complex128": "c10::complex<double>", "int64": "long int", "int32": "int",
+            "uint16": "short unsigned int", "uint32": "unsigned int", "uint64": "long unsigned int"}.get(name, name)
 
 
 cdef int check_cast(int dtype_code, int target) except -1:
@@ -223,12 +301,18 @@ cdef int check_cast(int dtype_code, int target) except -1:
 
 
 cdef int torch_promotion(int a, int b):
-    """Two operands of one rank: NumPy's answer, but an integer never widens a float."""
+    """Two operands of one rank: NumPy's answer, but an integer never widens a float; -1 where there is none."""
+    if a == b:
+        return a
+    if UINT16 <= a <= UINT64 or UINT16 <= b <= UINT64:
+        return a if CATEGORY[a] == 2 else b if CATEGORY[b] == 2 else -1
     if CATEGORY[a] < 2 <= CATEGORY[b]:
         return b
     if CATEGORY[b] < 2 <= CATEGORY[a]:
         return a
-    cdef object common = np.promote_types(ALL[a].numpy_dtype, ALL[b].numpy_dtype)
+    if a == BFLOAT16 or b == BFLOAT16:
+        return FLOAT32 if a == FLOAT16 or b == FLOAT16 else b if a == BFLOAT16 else a
+    cdef object common = np.promote_types((<dtype> ALL[a]).descr, (<dtype> ALL[b]).descr)
     return (<dtype> BY_NUMPY[common]).dtype_code
 
 
@@ -238,21 +322,17 @@ cdef void enter_others(str names, int itemsize, int kind, bint is_signed):
         d = dtype.__new__(dtype)
         d.name = name
         d.dtype_code = d.type_num = -1
-        d.numpy_dtype = np.dtype(name) if name in ("uint16", "uint32", "uint64") else None
         d.itemsize = itemsize
         d.is_floating_point = kind == 2
         d.is_complex = kind == 3
         d.is_signed = is_signed
-        OTHERS[name] = d
+        OTHERS[name] = BY_NAME[name] = d
 
 
 cdef void build_others():
     """What PyTorch has besides; kinds are those of CATEGORY."""
-    enter_others("bfloat16", 2, 2, True)
     enter_others("complex32", 4, 3, True)
-    enter_others("uint16 bits16", 2, 1, False)
-    enter_others("uint32", 4, 1, False)
-    enter_others("uint64", 8, 1, False)
+    enter_others("bits16", 2, 1, False)
     enter_others("uint1 uint2 uint3 uint4 uint5 uint6 uint7", 1, 1, False)
     enter_others("quint8 quint4x2 quint2x4 bits8 bits4x2 bits2x4 bits1x8", 1, 1, False)
     enter_others("int1 int2 int3 int4 int5 int6 int7 qint8", 1, 1, True)
@@ -261,39 +341,39 @@ cdef void build_others():
     enter_others("float8_e8m0fnu", 1, 2, False)
 
 
-cdef void build_tables():
+cdef int build_tables() except -1:
     cdef dtype d
     cdef int dtype_code, other
-    names = ["bool", "uint8", "int8", "int16", "int32", "int64",
-             "float16", "float32", "float64", "complex64", "complex128"]
+    names = {BOOL: "bool", UINT8: "uint8", INT8: "int8", INT16: "int16", INT32: "int32", INT64: "int64", UINT16: "uint16",
+             UINT32: "uint32", UINT64: "uint64", FLOAT16: "float16", BFLOAT16: "bfloat16", FLOAT32: "float32",
+             FLOAT64: "float64", COMPLEX64: "complex64", COMPLEX128: "complex128"}
     for dtype_code in range(64):
         CODE_OF[dtype_code] = -1
-    for dtype_code, name in enumerate(names):
+    for dtype_code in range(NCODES):
+        TYPE_NUM[dtype_code] = ITEMSIZE[dtype_code] = -1
+        ALL.append(None)
+    for dtype_code, name in names.items():
         d = dtype.__new__(dtype)
         d.name = name
         d.dtype_code = dtype_code
-        d.numpy_dtype = np.dtype(name)
-        d.type_num = d.numpy_dtype.num
-        d.itemsize = d.numpy_dtype.itemsize
         d.is_floating_point = FLOAT16 <= dtype_code <= FLOAT64
         d.is_complex = dtype_code >= COMPLEX64
-        d.is_signed = dtype_code > UINT8
-        ALL.append(d)
-        BY_NUMPY[d.numpy_dtype] = d
-        BY_NUMPY[d.numpy_dtype.type] = d
-        TYPE_NUM[dtype_code] = d.type_num
-        ITEMSIZE[dtype_code] = d.itemsize
+        d.is_signed = not (dtype_code <= UINT8 or UINT16 <= dtype_code <= UINT64)
+        ALL[dtype_code] = BY_NAME[name] = d
+        if dtype_code != BFLOAT16:
+            enter_descr(d, np.dtype(name))
+        d.itemsize = ITEMSIZE[dtype_code] = 2 if dtype_code == BFLOAT16 else d.descr.itemsize
         CATEGORY[dtype_code] = 0 if dtype_code == BOOL else 1 if dtype_code < FLOAT16 else 2 if dtype_code < COMPLEX64 else 3
-        CODE_OF[d.type_num] = dtype_code
-    for character in "hilq":           # C's integer types: two of them are one type, with two numbers, on each platform
-        CODE_OF[np.dtype(character).num] = (<dtype> BY_NUMPY[np.dtype(f"int{8 * np.dtype(character).itemsize}")]).dtype_code
+    for character in "hilqHILQ":       # C's integer types: two of them are one type, with two numbers, on each platform
+        CODE_OF[np.dtype(character).num] = (<dtype> BY_NUMPY[np.dtype(np.dtype(character).name)]).dtype_code
     BY_NUMPY[bool] = ALL[BOOL]
     BY_NUMPY[int] = ALL[INT64]
     BY_NUMPY[float] = ALL[FLOAT64]
     BY_NUMPY[complex] = ALL[COMPLEX128]
-    for dtype_code in range(NCODES):
-        for other in range(NCODES):
+    for dtype_code in names:
+        for other in names:
             PROMOTED[dtype_code][other] = torch_promotion(dtype_code, other)
+    return 0
 
 
 build_others()

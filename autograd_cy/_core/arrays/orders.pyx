@@ -17,7 +17,7 @@ NOTE [Layouts of results]
 """
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, lay_out, new_array
-from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, is_half
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
@@ -83,7 +83,7 @@ cdef cnp.ndarray copy_in_order(cnp.ndarray array, int dtype_code):
     if code_of(array) >= COMPLEX64 and dtype_code < COMPLEX64 and dtype_code != BOOL:
         array = array.real
     copy = new_array_in_order(dtype_code, ndim, cnp.PyArray_DIMS(array), order)
-    if dtype_code == FLOAT16:
+    if is_half(dtype_code):
         cnp.PyArray_CopyInto(copy, cast(array, dtype_code))
     else:
         cnp.PyArray_CopyInto(copy, array)

@@ -6,6 +6,7 @@ the output, whatever v is. Source: Townsend, "A new trick for calculating Jacobi
 
 import numpy as np
 
+from autograd_cy._core.arrays.dtypes cimport code_of, is_differentiable
 from autograd_cy._core.graph.node cimport Node
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, wants_grad
@@ -44,7 +45,7 @@ cdef tuple tangents_by_vjp(Node node, tuple tangents, tuple outputs):
 cdef Tensor seed_like(Tensor y):
     """A leaf of y's shape and type; None for a type that has no gradient."""
     cdef Tensor v
-    if not cnp.PyArray_ISFLOAT(y.array) and not cnp.PyArray_ISCOMPLEX(y.array):
+    if not is_differentiable(code_of(y.array)):
         return None
     v = new_tensor(np.zeros_like(y.array))
     v.needs_grad = True

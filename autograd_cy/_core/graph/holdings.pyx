@@ -378,4 +378,4 @@ def holdings_of(list nodes, list tensors, bint nans=False):
 
 
 cdef bint has_nan(cnp.ndarray array) except -1:
-    return array.dtype.kind in "fc" and first_nan(array) >= 0
+    return first_nan(array) >= 0

@@ -39,8 +39,9 @@ cdef extern from *:
 cdef enum:
     DEBUG_LEVEL = 10            # logging.DEBUG
 
-SHORT = {"float16": "f16", "float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128", "bool": "b8",
-         "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "u8"}
+SHORT = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "complex64": "c64", "complex128": "c128",
+         "bool": "b8", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64",
+         "uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64"}
 
 
 class OpHookHandle(RemovableHandle):

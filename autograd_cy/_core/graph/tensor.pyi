@@ -278,6 +278,8 @@ class Tensor(TensorBase):
         """1 with the probability that each element says, or with that of p, else 0."""
     def bernoulli_(self, p: _float | Tensor = 0.5, *, generator: Generator | None = None) -> Tensor:
         """write 1 with probability p, a number or a tensor of them, else 0."""
+    def bfloat16(self, memory_format: Any = None) -> Tensor:
+        """the tensor as torch.bfloat16; itself if it is that."""
     def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
         """how often each number from 0 on occurs in a vector of integers."""
     def bitwise_and(self, other: _Operand) -> Tensor:

@@ -10,7 +10,8 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, NCODES, code_of
 from autograd_cy._core.kernels.borrowed cimport run
-from autograd_cy._core.kernels.loops cimport Kernel, borrow, evaluate
+from autograd_cy._core.kernels.loops cimport Kernel, evaluate
+from autograd_cy._core.kernels.ufunc_loops cimport borrow
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 

@@ -9,7 +9,7 @@ from cpython.object cimport PyObject
 from libc.string cimport memcpy
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, is_flat, new_array, new_zeros
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, FLOAT64, code_of, is_half
 from autograd_cy._core.arrays.orders cimport MAX_DIMS
 from autograd_cy._core.arrays.region cimport spans_meet
 from autograd_cy._core.kernels.adding cimport adding_kernel
@@ -35,8 +35,8 @@ cdef cnp.ndarray sum_to(cnp.ndarray array, int ndim, const npy_intp *dims):
     cdef cnp.ndarray total
     cdef npy_intp[MAX_DIMS] sizes
     cdef int dtype_code = code_of(array), kept = kept_for(array, ndim, dims)
-    if dtype_code == FLOAT16:
-        return cast(sum_to(cast(array, FLOAT32), ndim, dims), FLOAT16)
+    if is_half(dtype_code):
+        return cast(sum_to(cast(array, FLOAT32), ndim, dims), dtype_code)
     if dtype_code == COMPLEX64 and kept == FLOAT64 and 0 < ndim < MAX_DIMS and dims[ndim - 1] != 1:
         memcpy(sizes, dims, ndim * sizeof(npy_intp))
         sizes[ndim] = 2

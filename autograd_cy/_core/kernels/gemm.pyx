@@ -22,12 +22,13 @@ import numpy as np
 
 from cython cimport floating
 
-from autograd_cy._core.arrays.buffers cimport dense_copy, new_array
-from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
+from autograd_cy._core.arrays.buffers cimport cast, dense_copy, new_array
+from autograd_cy._core.arrays.dtypes cimport BFLOAT16, FLOAT32, FLOAT64, code_of
 from autograd_cy._core.kernels.adding cimport adding_kernel
-from autograd_cy._core.kernels.loops cimport Kernel, borrow, copy_strided
+from autograd_cy._core.kernels.loops cimport Kernel, copy_strided
 from autograd_cy._core.kernels.panels cimport multiply_by_panels, panels_suit
 from autograd_cy._core.kernels.plane_loops cimport row_dot
+from autograd_cy._core.kernels.ufunc_loops cimport borrow
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.blas_threads cimport hold_blas, let_blas_go
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -89,6 +90,8 @@ cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bi
     Both are of one type, and of sizes that fit. A vector is a column, transposed a row: two of them make a number or an
     outer product. Of 3-d arrays, both must be, the first dimension counts matrices.
     """
+    if code_of(left) == BFLOAT16:
+        return cast(product(cast(left, FLOAT32), turn_left, cast(right, FLOAT32), turn_right), BFLOAT16)
     cdef Matrix a = matrix_of(left, turn_left), b = matrix_of(right, turn_right)
     cdef bint large = a.batch * a.rows * a.columns * b.columns >= min(thresholds.blas_work, thresholds.unlocked_product)
     cdef int dtype_code = code_of(left), ndim = 0

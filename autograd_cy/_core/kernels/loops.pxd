@@ -2,7 +2,6 @@
 
 from cpython.object cimport PyObject
 
-from autograd_cy._core.arrays.dtypes cimport NCODES
 from autograd_cy._core.arrays.orders cimport MAX_DIMS
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -32,7 +31,6 @@ cdef struct Walk:                   # the operands of a loop as they are walked 
 
 ctypedef void (*Part)(Walk *walk, int n, void *data) noexcept nogil
 
-cdef int borrow(Kernel *kernels, object ufunc, object result_code_of) except -1
 cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int dtype_code, cnp.ndarray out, bint keep_gil=*)
 cdef void coalesce(Walk *walk, int n) noexcept nogil
 cdef void call_part(Walk *walk, int n, void *called) noexcept nogil

@@ -1,19 +1,9 @@
-"""Elementwise loops over strided arrays, NumPy's and ours, and the walk that calls them (knows no Tensor).
-
-NOTE [Borrowed loops]
-A ufunc's inner loop costs some 10 ns for 16 elements, the ufunc around it 250. So the loops are looked up once, at
-import, and called here. What that takes:
-  1. the first match of a signature is the one NumPy uses (some are listed twice and differ in bits);
-  2. operands are aligned and of native byte order; an unaligned one is copied first;
-  3. results are written run by run of contiguous elements (NumPy 2.4's isinf and isfinite are wrong for strided ones);
-  4. loops never warn, ufuncs do: all layouts go through the loops, so that no warning depends on strides.
-"""
+"""Elementwise loops over strided arrays, NumPy's and ours, and the walk that calls them (knows no Tensor)."""
 
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_array
-from autograd_cy._core.arrays.dtypes cimport NCODES, TYPE_NUM
 from autograd_cy._core.arrays.orders cimport find_order, new_array_in_order
 from autograd_cy._core.kernels.borrowed cimport run, spaced
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -24,14 +14,6 @@ from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 
-cdef extern from "numpy/ufuncobject.h":
-    ctypedef struct UfuncObject "PyUFuncObject":
-        int nargs
-        int ntypes
-        Loop *functions
-        void **data
-        const char *types
-
 cdef extern from *:
     """
     #include "clones.h"
@@ -40,25 +22,6 @@ cdef extern from *:
 
 cdef enum:
     FLAT_BYTES = 2048       # of an operand that is copied to be contiguous
-
-
-cdef int borrow(Kernel *kernels, object ufunc, object result_code_of) except -1:
-    """Fill the table, by Code, with a ufunc's loops from that type to the type `result_code_of(code)`.
-
-    Types for which the ufunc has no such loop are left alone.
-    """
-    cdef UfuncObject *u = <UfuncObject *> <PyObject *> ufunc
-    cdef int dtype_code, i, k, wanted
-    for dtype_code in range(NCODES):
-        for i in range(u.ntypes):
-            for k in range(u.nargs):
-                wanted = TYPE_NUM[dtype_code] if k < u.nargs - 1 else TYPE_NUM[<int> result_code_of(dtype_code)]
-                if u.types[i * u.nargs + k] != wanted:
-                    break
-            else:
-                kernels[dtype_code] = Kernel(u.functions[i], u.data[i])
-                break
-    return 0
 
 
 cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int dtype_code, cnp.ndarray out, bint keep_gil=False):

@@ -10,7 +10,8 @@ from libc.float cimport DBL_MAX, DBL_MIN, FLT_MAX, FLT_MIN
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, NCODES
 from autograd_cy._core.kernels.borrowed cimport run
-from autograd_cy._core.kernels.loops cimport Kernel, borrow
+from autograd_cy._core.kernels.loops cimport Kernel
+from autograd_cy._core.kernels.ufunc_loops cimport borrow
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef extern from *:

@@ -13,7 +13,7 @@ from libc.string cimport memcpy
 
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport (
-    COMPLEX64, FLOAT16, FLOAT32, INT32, INT64, code_of, kernel_code, to_real)
+    BFLOAT16, COMPLEX64, FLOAT16, FLOAT32, INT32, INT64, code_of, dtype_of, is_half, kernel_code, to_real)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.threads cimport Task, parallel_for
 
@@ -185,9 +185,9 @@ cdef bint can_fill(cnp.ndarray out) except -1:
 
 
 cdef int fill(cnp.ndarray out, Kind kind, uint64_t key, double a, double b) except -1:
-    """Draw uniformly from [a, b), or normally with mean a and deviation b: float16 and what is not dense by way of a copy.
+    """Draw uniformly from [a, b), or normally with mean a and deviation b: 16 bits and what is not dense by way of a copy.
 
-    Of complex numbers each part is drawn; a normal one has half the variance. float16 has no more than 2048 uniform numbers.
+    Of complex numbers each part is drawn; a normal one has half the variance. float16 has 2048 uniform numbers, bfloat16 256.
     """
     cdef int own = code_of(out), dtype_code = kernel_code(out)
     cdef cnp.ndarray dense = out
@@ -198,7 +198,7 @@ cdef int fill(cnp.ndarray out, Kind kind, uint64_t key, double a, double b) exce
     cdef Draw job
     job.out, job.n, job.key, job.low = cnp.PyArray_DATA(dense), numbers, key, a
     if kind == UNIFORM:
-        job.scale, job.most, job.mask = b - a, last_before(b, a, own), 0xFFE00000 if own == FLOAT16 else 0xFFFFFFFF
+        job.scale, job.most, job.mask = b - a, last_before(b, a, own), random_bits(own)
         draw(uniform_f32 if single else uniform_f64, &job, 4 if single else 2)
     else:
         job.scale = b * HALF_ROOT if dtype_code >= COMPLEX64 else b
@@ -208,10 +208,16 @@ cdef int fill(cnp.ndarray out, Kind kind, uint64_t key, double a, double b) exce
     return 0
 
 
+cdef inline uint32_t random_bits(int dtype_code) noexcept:
+    """Those of 32 that a uniform number has: as many as its type has digits."""
+    return 0xFFE00000 if dtype_code == FLOAT16 else 0xFF000000 if dtype_code == BFLOAT16 else 0xFFFFFFFF
+
+
 cdef double last_before(double b, double a, int dtype_code) except? -1:
     """The last number of [a, b) in a type, a if there is none."""
-    if dtype_code == FLOAT16:
-        return np.nextafter(np.float16(b), np.float16(a))
+    if is_half(dtype_code):
+        kind = dtype_of(dtype_code).numpy_dtype.type
+        return float(np.nextafter(kind(b), kind(a)))
     if to_real(dtype_code) == FLOAT32:
         return nextafterf(<float> b, <float> a)
     return nextafter(b, a)

@@ -14,11 +14,12 @@ from libc.string cimport memcpy
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, new_array, strided_view, typed_view
 from autograd_cy._core.arrays.dtypes cimport (
-    COMPLEX128, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, ITEMSIZE, NCODES, code_of, dtype, dtype_of, to_complex, to_real)
-from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, Walk, borrow, call_part, set_operand
+    BFLOAT16, COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, ITEMSIZE, NCODES, code_of, dtype, dtype_of, is_half, to_complex, to_real)
+from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, Walk, call_part, set_operand
 from autograd_cy._core.kernels.partials cimport Reduction, fill, share_reduction
 from autograd_cy._core.kernels.plane_loops cimport (
     ADD, ADD_SIZES, ADD_SQUARES, MULTIPLY, TAKE_LARGEST, TAKE_SMALLEST, How, Run, plane_loop, real, wide_loop)
+from autograd_cy._core.kernels.ufunc_loops cimport borrow
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.thresholds cimport thresholds
@@ -28,13 +29,23 @@ cnp.import_array()
 cdef int make_reducer(Reducer *reducer, object ufunc, object identity) except -1:
     """Borrow the ufunc's loops; `identity(dtype)` is what nothing reduces to."""
     cdef int dtype_code
+    cdef dtype d
     cdef bytes item
     borrow(reducer.kernels, ufunc, lambda dtype_code: dtype_code)
     for dtype_code in range(NCODES):
-        kind = (<dtype> dtype_of(dtype_code)).numpy_dtype
-        item = np.array(identity(kind), kind).tobytes()
-        memcpy(reducer.identity[dtype_code], <const char *> item, ITEMSIZE[dtype_code])
+        d = dtype_of(dtype_code)
+        if d is not None:
+            item = item_of(identity, d)
+            memcpy(reducer.identity[dtype_code], <const char *> item, ITEMSIZE[dtype_code])
     return 0
+
+
+cdef bytes item_of(object identity, dtype d):
+    """`identity(kind)` as an element of a type: that of bfloat16 is the upper half of a float32."""
+    if d.dtype_code == BFLOAT16:
+        single = np.array(identity(np.dtype("float32")), "float32")
+        return (single.view("uint32") >> 16).astype("uint16").tobytes()
+    return np.array(identity(d.numpy_dtype), d.numpy_dtype).tobytes()
 
 
 def lowest(kind):
@@ -229,8 +240,8 @@ cdef void sort_by_stride(Walk *walk) noexcept:
 
 cdef cnp.ndarray total_of(cnp.ndarray array, int dtype_code, Dims dims, bint keepdim):
     """The sum in the type `dtype_code`; float16 is summed in float32."""
-    if dtype_code == FLOAT16:
-        return cast(total_of(array, FLOAT32, dims, keepdim), FLOAT16)
+    if is_half(dtype_code):
+        return cast(total_of(array, FLOAT32, dims, keepdim), dtype_code)
     if code_of(array) != dtype_code:
         array = cast(array, dtype_code)
     if dtype_code == COMPLEX64 and is_deep_in_pairs(array, dims):
@@ -262,8 +273,8 @@ cdef cnp.ndarray expanded(cnp.ndarray g, tuple sizes, Dims dims):
 cdef cnp.ndarray mean_of(cnp.ndarray array, int dtype_code, Dims dims, bint keepdim):
     """The mean in the type `dtype_code`; float16 is computed in float32."""
     cdef cnp.ndarray result
-    if dtype_code == FLOAT16:
-        return cast(mean_of(array, FLOAT32, dims, keepdim), FLOAT16)
+    if is_half(dtype_code):
+        return cast(mean_of(array, FLOAT32, dims, keepdim), dtype_code)
     result = total_of(array, dtype_code, dims, keepdim)
     divide_by(result, count_along(array, dims))
     return result

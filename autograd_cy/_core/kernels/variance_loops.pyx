@@ -8,7 +8,7 @@ at a time, columns COLUMNS at a time, so that no loop depends on the step before
 from libc.math cimport INFINITY, fabs, frexp, hypot, ldexp, sqrt
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, new_array, new_zeros
-from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT16, FLOAT32, code_of, to_real
+from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT32, code_of, is_half, to_real
 from autograd_cy._core.kernels.loops cimport MAX_DIMS, Walk, copy_strided
 from autograd_cy._core.kernels.partials cimport Reduction, share_reduction
 from autograd_cy._core.kernels.plane_loops cimport Run
@@ -238,8 +238,8 @@ cdef void finish(const double *sums, const double *others, real *out, npy_intp s
 cdef cnp.ndarray variance_of(cnp.ndarray array, Dims dims, bint keepdim, double freedom, bint root):
     """The variance, or its root, of floats or complex numbers; float16 is computed in float32."""
     cdef int dtype_code = code_of(array)
-    if dtype_code == FLOAT16:
-        return cast(variance_of(cast(array, FLOAT32), dims, keepdim, freedom, root), FLOAT16)
+    if is_half(dtype_code):
+        return cast(variance_of(cast(array, FLOAT32), dims, keepdim, freedom, root), dtype_code)
     cdef cnp.ndarray centers = mean_of(array, dtype_code, dims, True), sums, others = None, result
     cdef npy_intp[MAX_DIMS] sizes
     cdef const double *second = NULL

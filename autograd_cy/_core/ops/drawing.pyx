@@ -14,6 +14,7 @@ import numpy as np
 cimport cython
 from libc.stdint cimport uint64_t
 
+from autograd_cy._core.arrays.dtypes cimport code_of, is_differentiable
 from autograd_cy._core.batching.levels cimport open_levels
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport any_wanted, new_node, record_all, shape_of
@@ -182,7 +183,7 @@ def drawn_array(str kind, tuple shape, cnp.dtype dtype, generator, str function,
     Those have mean a and deviation b.
     """
     cdef cnp.ndarray out = np.empty(shape, dtype)
-    if dtype.kind not in "fc":
+    if not is_differentiable(code_of(out)):
         raise NotImplementedError(f"{function} is not implemented for {dtype}")
     fill(out, NORMAL if kind == "normal" else UNIFORM, key_of(generator, function), a, b)
     return out

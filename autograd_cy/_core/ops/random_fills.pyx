@@ -10,7 +10,8 @@ from libc.stdint cimport int64_t, uint64_t
 
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport (
-    BOOL, COMPLEX64, FLOAT32, FLOAT64, INT64, code_of, default_code, dtype, dtype_of, is_differentiable, type_word)
+    BFLOAT16, BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT64, code_of, default_code, dtype, dtype_of, is_differentiable,
+    to_real, type_word)
 from autograd_cy._core.batching.levels cimport current_level
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.record cimport shape_of
@@ -24,6 +25,7 @@ from autograd_cy._core.runtime.state cimport OP_HOOKS, thread_state
 from autograd_cy._core.writes.change cimport Change, assign, change_of, commit
 from autograd_cy._core.writes.inplace cimport check_memory, is_recorded_write
 
+from autograd_cy._core.arrays.dtypes import finfo_of
 from autograd_cy._core.ops.drawing import NODES, drawn_array
 
 cnp.import_array()
@@ -35,7 +37,9 @@ cdef enum:
 cdef int64_t MOST_BOUND = <int64_t> 1 << 62, MOST_RANGE = <int64_t> 1 << 32
 
 cdef double WITHIN_ALL = 32752      # half of float16's largest number
-cdef dict REALS = {16: ("Half", "c10::Half"), 32: ("Float", "float"), 64: ("Double", "double")}    # PyTorch's words, by bits
+# PyTorch's words
+cdef dict REALS = {FLOAT16: ("Half", "c10::Half"), BFLOAT16: ("BFloat16", "c10::BFloat16"), FLOAT32: ("Float", "float"),
+                   FLOAT64: ("Double", "double")}
 
 
 # arguments
@@ -166,7 +170,7 @@ def fill_uniform(Tensor self, object low, object high, object generator):
     cdef double a = real_argument(low, "uniform_", "from", 1), b = real_argument(high, "uniform_", "to", 2)
     check_inexact(self, "check_uniform_bounds")
     if not -WITHIN_ALL <= a <= b <= WITHIN_ALL:
-        check_range(self.array.dtype, a, b)
+        check_range(to_real(code_of(self.array)), a, b)
     return fill_with(UNIFORM, self, a, b, generator, "UniformBackward0", "uniform_")
 
 
@@ -191,11 +195,10 @@ cdef int check_inexact(Tensor self, str name) except -1:
     return 0
 
 
-cdef int check_range(object kind, double start, double end) except -1:
+cdef int check_range(int dtype_code, double start, double end) except -1:
     """RuntimeError unless the ends and their difference are numbers of the type, in order."""
-    numbers = np.finfo(kind)
-    largest = float(numbers.max)
-    word, type_name = REALS[numbers.bits]
+    largest = float(finfo_of(dtype_of(dtype_code).numpy_dtype).max)
+    word, type_name = REALS[dtype_code]
     for name, value in (("from", start), ("to", end)):
         if not -largest <= value <= largest:
             raise RuntimeError(f"{name} is out of bounds for {type_name}")

@@ -22,8 +22,7 @@ from libc.math cimport isfinite, signbit
 from libc.string cimport memcmp, memcpy
 
 from autograd_cy._core.arrays.buffers cimport flat
-from autograd_cy._core.arrays.dtypes cimport (
-    COMPLEX128, FLOAT16, FLOAT32, FLOAT64, code_of, is_differentiable, long_word)
+from autograd_cy._core.arrays.dtypes cimport COMPLEX128, FLOAT32, FLOAT64, code_of, is_differentiable, is_half, long_word
 from autograd_cy._core.arrays.pool cimport Rows
 from autograd_cy._core.arrays.region cimport is_dense, overlaps_in_part, spans_meet
 from autograd_cy._core.arrays.row_zeros cimport forget_rows, known_rows
@@ -228,14 +227,14 @@ cdef int add_arrays(Members members, Py_ssize_t start) except -1:
     cdef cnp.ndarray array, first = (<Tensor> members.tensors[start]).array
     cdef list arrays = members.arrays
     cdef int number_code = code_of(first)
-    cdef bint direct = number_code != FLOAT16 and is_dense(first)
+    cdef bint direct = not is_half(number_code) and is_dense(first)
     cdef Py_ssize_t k
     for k in range(start, start + members.width):
         array = None if members.tensors[k] is None else (<Tensor> members.tensors[k]).array
         direct = direct and (array is None or in_order_of(array, first))
         arrays.append(array)
     if not direct:
-        number_code = FLOAT32 if number_code == FLOAT16 else number_code
+        number_code = FLOAT32 if is_half(number_code) else number_code
         for k in range(start, start + members.width):
             arrays[k] = None if arrays[k] is None else flat(arrays[k], number_code)
     if spans_meet(arrays[start + 1], arrays[start]) and overlaps_in_part(arrays[start + 1], arrays[start]):

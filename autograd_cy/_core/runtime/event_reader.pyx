@@ -233,6 +233,8 @@ cdef inline bytes as_bytes(long long *numbers, Py_ssize_t n):
 cdef object array_of(long long *numbers):
     cdef int ndim = numbers[0] & 255, axis
     cdef int type_num = (numbers[0] >> 8) & 255
+    if type_num == 255:                     # a type that was registered: there is one
+        described[type_num] = ("bfloat16", 2)
     if type_num not in described:
         descr = PyArray_DescrFromType(type_num)
         described[type_num] = (descr.name, descr.itemsize)      # NumPy makes the name anew each time

@@ -208,7 +208,7 @@ cdef unsigned int describe(Ring *ring, cnp.ndarray array) noexcept:
     if ring.details_size + 2 + 2 * ndim > ring.details_capacity:
         ring.undescribed += 1
         return 0
-    place[0] = ndim | cnp.PyArray_TYPE(array) << 8 | <long long> cnp.PyArray_FLAGS(array) << 16
+    place[0] = ndim | min(cnp.PyArray_TYPE(array), 255) << 8 | <long long> cnp.PyArray_FLAGS(array) << 16
     place[1] = <long long> <size_t> cnp.PyArray_DATA(array)
     for axis in range(ndim):
         place[2 + axis] = cnp.PyArray_DIM(array, axis)

@@ -119,6 +119,10 @@ class WithConversions:
         """``half()`` converts the floating point tensors to float16, in place, and returns the module."""
         return self._to_floating("half")
 
+    def bfloat16(self) -> Self:
+        """``bfloat16()`` converts the floating point tensors to bfloat16, in place, and returns the module."""
+        return self._to_floating("bfloat16")
+
     def type(self, dst_type: Any) -> Self:
         """``type(dtype)`` converts all tensors, also those of integers, in place, and returns the module."""
         return self._apply(lambda tensor: tensor.type(dst_type))

@@ -1,6 +1,7 @@
 """Dtypes, and numbers of a dtype."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ STEPS = 1024  # of floating-point numbers between two integers
 def dtypes(kinds: str | Sequence[str] = KINDS) -> st.SearchStrategy[dtype]:
     """``dtypes(kinds)`` draws dtypes that tensors have, of kinds "floating", "complex", "integer", "bool" (one, or several).
 
+    bfloat16 is among them if ml_dtypes is installed; uint16, uint32 and uint64 are not: few operations take them.
     They shrink to float64, or to the widest of the first kind: complex128, int64. ValueError for other kinds or none.
 
     >>> from autograd_cy.testing.strategies import dtypes
@@ -26,11 +28,17 @@ def dtypes(kinds: str | Sequence[str] = KINDS) -> st.SearchStrategy[dtype]:
     names = [kinds] if isinstance(kinds, str) else list(checked("dtypes", "kinds", kinds, (tuple, list), "a str or several"))
     if not names or not set(names) <= set(KINDS):
         raise ValueError(f"dtypes(): kinds must be some of {', '.join(map(repr, KINDS))}, got {kinds!r}")
-    return st.sampled_from([d for name in KINDS if name in names for d in reversed(all_dtypes()) if kind_of(d) == name])
+    found = [d for d in reversed(all_dtypes()) if serves(d)]
+    return st.sampled_from([d for name in KINDS if name in names for d in found if kind_of(d) == name])
+
+
+def serves(d: dtype) -> bool:
+    """Whether all operations take the dtype, and there are tensors of it: of bfloat16 if ml_dtypes is installed."""
+    return bool(find_spec("ml_dtypes")) if d.name == "bfloat16" else d.name not in ("uint16", "uint32", "uint64")
 
 
 def kind_of(d: dtype) -> str:
-    return {"f": "floating", "c": "complex", "b": "bool"}.get(d.numpy_dtype.kind, "integer")
+    return "floating" if d.is_floating_point else "complex" if d.is_complex else "bool" if d.name == "bool" else "integer"
 
 
 _DTYPES = (str, type, np.dtype)
@@ -45,7 +53,7 @@ def checked_dtype(call: str, value: Any) -> dtype:
 
 def elements_of(d: dtype) -> st.SearchStrategy[Any]:
     """Numbers of moderate size, exact in float32 (or what the dtype is). They shrink to integers."""
-    kind = d.numpy_dtype.kind
+    kind = {"floating": "f", "complex": "c"}.get(kind_of(d)) or d.numpy_dtype.kind
     if kind == "b":
         return st.booleans()
     if kind in "iu":

@@ -6,7 +6,7 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of, is_half, type_word
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
     broadcast_sizes, needs_node, new_node, record, record2, shape_of, shown, tensor_argument, wrap_dim)
@@ -280,8 +280,8 @@ def matrix_exp(input):
     """
     cdef Tensor x = tensor_argument(input, "matrix_exp", "A", 1), y
     check_matrix(x, "linalg.matrix_exp", "A", True)
-    if code_of(x.array) == FLOAT16:
-        return matrix_exp((<object> x).float()).half()
+    if is_half(code_of(x.array)):
+        return matrix_exp((<object> x).float()).to(dtype_of(code_of(x.array)))
     check_inexact(x, "linalg.matrix_exp")
     y = dense(exponential_of(x.array))
     if needs_node(x):

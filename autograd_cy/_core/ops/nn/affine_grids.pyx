@@ -6,6 +6,7 @@ import numpy as np
 
 cimport cython
 
+from autograd_cy._core.arrays.buffers cimport in_type
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of, dtype_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport int64_of, record_linear, shape_of, tensor_argument
@@ -98,7 +99,7 @@ def affine_grid_generator(theta, size, align_corners: bool):
     check_output_sizes(sizes)
     points = base_points(sizes[2:], bool(align_corners), code)
     array = np.matmul(points, matrices.array.swapaxes(1, 2)).reshape(sizes[:1] + sizes[2:] + (dims,))
-    return record_linear(AffineGridGeneratorBackward0, (sizes, bool(align_corners)), matrices, array)
+    return record_linear(AffineGridGeneratorBackward0, (sizes, bool(align_corners)), matrices, in_type(array, code))
 
 
 @op(namespace="nn.functional", batch=COMPOSITE)

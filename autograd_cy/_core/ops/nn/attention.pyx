@@ -8,7 +8,7 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport (
-    BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of, long_word, type_word)
+    BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of, is_half, long_word, type_word)
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport (
     any_wanted, broadcast_sizes, has_tangent, new_node, record_all, shape_of, tensor_argument)
@@ -379,8 +379,8 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
         k, v = repeated_heads(key, heads, "keys"), repeated_heads(value, heads, "values")
     check_matching(shape_of(q), shape_of(k), shape_of(v))
     factor = scale if scale is not None else 1 / sqrt(query.shape[-1]) if query.shape[-1] else 1
-    if code_of(q.array) == FLOAT16:
-        wide = [x if x is None else (<object> x).to(dtype_of(FLOAT32)) if code_of((<Tensor> x).array) == FLOAT16 else x
+    if is_half(code_of(q.array)):
+        wide = [x if x is None else (<object> x).to(dtype_of(FLOAT32)) if is_half(code_of((<Tensor> x).array)) else x
                 for x in (q, k, v, mask)]
         return scaled_dot_product_attention(*wide, rate, is_causal, factor).to(query.dtype)
     if rate or has_gradient(mask) or not suits_blocks(q, k, v):

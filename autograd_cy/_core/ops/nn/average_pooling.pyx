@@ -5,7 +5,7 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.channels cimport has_channels_last, show_channels_last
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, INT64, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, INT64, code_of, is_half, type_word
 from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.graph.record cimport int64_of, shape_of, shown, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
@@ -15,6 +15,7 @@ from autograd_cy._core.ops.nn.tapping cimport TapsNode, weighed
 from autograd_cy._core.ops.reductions.scaling cimport values_fit
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.arrays.dtypes import finfo_of
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.nn.max_pooling import functional_max_pool1d, functional_max_pool2d, functional_max_pool3d
 from autograd_cy._core.ops.nn.pooling_sizes import PlanesRule
@@ -78,7 +79,7 @@ cdef object strided(object input, int dims, Pooling windows, object count_includ
     cdef tuple counts = windows.counts(x)
     if own == INT64:
         return shown("avg_pool", new_tensor(integer_means(x.array, sizes, counts, windows, count_include_pad, divisor)), (x,))
-    if not FLOAT16 <= own < COMPLEX64 or (dims == 3 and own == FLOAT16):
+    if not FLOAT16 <= own < COMPLEX64 or (dims == 3 and is_half(own)):
         kernel = "avg_pool2d" if dims == 2 else "avg_pool3d_out_frame"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(own)}'")
     cdef list taps = []
@@ -274,7 +275,7 @@ cdef bint powers_fit(Tensor input, Tensor sums, int dims):
     cdef cnp.ndarray array = values_of(sums).array
     if values_fit(array):
         return True
-    limits, axes = np.finfo(array.dtype), tuple(range(-dims, 0))
+    limits, axes = finfo_of(array.dtype), tuple(range(-dims, 0))
     tops = np.abs(array).max(axes)
     fit = (tops >= limits.tiny**0.5) & (tops <= limits.max**0.5)
     return np.all(fit) or np.all(fit | (tops == 0) & (np.abs(values_of(input).array).max(axes) == 0))

@@ -6,7 +6,7 @@ from cpython.object cimport PyObject
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, is_flat, is_large, new_array
-from autograd_cy._core.arrays.dtypes cimport FLOAT16, INT64, code_of, kernel_code, type_word
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, INT64, code_of, is_half, kernel_code, type_word
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, saved_array, take, unpack
@@ -51,7 +51,7 @@ cdef class CrossEntropy(NllNode):
     cdef bint can_add(self, cnp.ndarray g, cnp.ndarray addend, bint in_place) except -1:
         """Whether the gradient can be added to an array in one pass; in place if no element is read after it is written."""
         cdef cnp.ndarray x = saved_array(self, 0)
-        if (code_of(x) == FLOAT16 or code_of(x) != code_of(addend) or not cnp.PyArray_SAMESHAPE(x, addend)
+        if (is_half(code_of(x)) or code_of(x) != code_of(addend) or not cnp.PyArray_SAMESHAPE(x, addend)
                 or not is_flat(addend)):
             return False
         for read in (x, g, saved_array(self, 1), self.weights()) if in_place else ():

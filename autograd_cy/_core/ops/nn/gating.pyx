@@ -4,7 +4,7 @@ cimport cython
 from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport new_array, sizes_of, strided_view
-from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32, code_of
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of, is_half
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
@@ -72,7 +72,7 @@ cdef class GluBackward0(Node):
 
     cdef object vjp(self, object g, int i):
         first, second = self.halves()
-        if code_of((<Tensor> g).array) == FLOAT16:
+        if is_half(code_of((<Tensor> g).array)):
             g = g.float()
         y = cat([OP_gated.derivative[k].rule(g, first, second, None, None) for k in range(2)], self.constants[1])
         return y.to(unpack(self, 0).dtype)
@@ -87,7 +87,7 @@ cdef class GluBackward0(Node):
     cdef object halves(self):
         """Those of the input; of float16 as float32."""
         x = unpack(self, 0)
-        return (x.float() if code_of((<Tensor> x).array) == FLOAT16 else x).chunk(2, self.constants[1])
+        return (x.float() if is_half(code_of((<Tensor> x).array)) else x).chunk(2, self.constants[1])
 
 
 @op(namespace="nn.functional", batch=COMPOSITE)

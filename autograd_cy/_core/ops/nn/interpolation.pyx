@@ -6,7 +6,7 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT64, UINT8, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT64, UINT8, code_of, is_half, type_word
 from autograd_cy._core.graph.record cimport int64_of, shape_of, shown, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.taps cimport tapped
@@ -202,7 +202,7 @@ cdef int check_sizes(Tensor x, tuple sizes) except -1:
 
 cdef int check_type(Tensor x, str mode, object antialias) except -1:
     cdef int own = code_of(x.array), rank = cnp.PyArray_NDIM(x.array)
-    if FLOAT16 <= own < COMPLEX64 and not (antialias and own == FLOAT16):
+    if FLOAT16 <= own < COMPLEX64 and not (antialias and is_half(own)):
         return 0
     if own == UINT8 and mode not in ("linear", "trilinear"):
         return 0

@@ -6,7 +6,7 @@ cimport cython
 from libc.math cimport sqrt
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of, kernel_code, type_word
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of, is_half, kernel_code, type_word
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, saved_like, unpack
@@ -247,7 +247,7 @@ cdef int check_types(Tensor x, Tensor weight, Tensor bias, str operation, str ke
     if (w >= 0 and w != FLOAT32) or (b >= 0 and b != FLOAT32):
         raise RuntimeError(f"mixed dtype (CPU): expect parameter to have scalar type of Float ({operation}: the input is "
                            f"{type_word(own)}; weight and bias must be of its type, or Float if that is Half)")
-    if own != FLOAT16:
+    if not is_half(own):
         raise RuntimeError(f"mixed dtype (CPU): all inputs must share same datatype. ({operation}: the input is "
                            f"{type_word(own)}, weight or bias Float)")
     return 0

@@ -6,7 +6,7 @@ import numpy as np
 
 from libc.math cimport sqrt
 
-from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32, code_of, dtype_of, type_word
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32, code_of, dtype_of, is_half, type_word
 from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.graph.record cimport tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
@@ -14,6 +14,7 @@ from autograd_cy._core.ops.nn.layer_norm cimport check_sizes, sizes_argument
 from autograd_cy._core.ops.reductions.scaling cimport values_fit
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.arrays.dtypes import finfo_of
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.nn.padding import pad
 from autograd_cy._core.ops.registry import op
@@ -51,7 +52,7 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
     check_sizes(given, sizes, w, None)
     if own < FLOAT16:
         raise NotImplementedError(f"\"rms_norm\" not implemented for '{type_word(own)}'")
-    x = input.to(dtype_of(FLOAT32)) if own == FLOAT16 else input
-    y = scaled(x, sizes, np.finfo(given.array.dtype).eps if eps is None else eps)
+    x = input.to(dtype_of(FLOAT32)) if is_half(own) else input
+    y = scaled(x, sizes, float(finfo_of(given.array.dtype).eps) if eps is None else eps)
     y = y if weight is None else y * weight
     return y.to(input.dtype)

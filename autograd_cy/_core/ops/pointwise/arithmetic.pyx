@@ -5,7 +5,7 @@ import numpy as np
 from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.conversions cimport fitting
-from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, result_code
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, is_half, result_code
 from autograd_cy._core.graph.operands cimport number_code, operand_array, operand_code, rank_of, tensor_of
 from autograd_cy._core.graph.record cimport as_tensor, broadcast_sizes, needs_node, shape_of
 cimport autograd_cy._core.graph.tensor as tensor_module
@@ -117,7 +117,7 @@ cdef cnp.ndarray scaled_forward(Pointwise *row, PyObject **arrays, int dtype_cod
     """a + c * b for the three arrays; in float16 the product is rounded, as in PyTorch."""
     cdef cnp.ndarray product
     cdef PyObject *operands[2]
-    if dtype_code != FLOAT16:
+    if not is_half(dtype_code):
         return forward(scaled_row(row), arrays, dtype_code, out)
     product = forward(OP_mul, &arrays[1], dtype_code, None)
     operands[0], operands[1] = arrays[0], <PyObject *> product

@@ -4,8 +4,9 @@ import numpy as np
 
 cimport cython
 
+from autograd_cy._core.arrays.buffers cimport cast
 from autograd_cy._core.arrays.dtypes cimport (
-    BOOL, COMPLEX128, COMPLEX64, FLOAT16, FLOAT64, code_of, default_code, dtype_of, type_word)
+    BFLOAT16, BOOL, COMPLEX128, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of, default_code, dtype_of, long_word, type_word)
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.operands cimport number_code
@@ -13,11 +14,14 @@ from autograd_cy._core.graph.record cimport (
     any_wanted, as_tensor, as_type, needs_node, new_node, record, record_all, shape_of, tensor_argument)
 from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.kernels.loops cimport Kernel
+from autograd_cy._core.kernels.ufunc_loops cimport nextafter_bf16
 from autograd_cy._core.ops.overwriting cimport FillWithTensor, Overwriting, in_place, put
 from autograd_cy._core.ops.pointwise.pointwise cimport called, not_implemented_for, row_of, ternary, unary
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, with_constants
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.arrays.dtypes import finfo_of
 from autograd_cy._core.batching.rules import rank_of
 from autograd_cy._core.ops.pointwise.arithmetic import sub
 from autograd_cy._core.ops.registry import op
@@ -35,6 +39,7 @@ cdef Pointwise *OP_add_quotient = row_of("add_quotient")
 cdef Pointwise *OP_logit_of = row_of("logit_of")
 cdef Pointwise *OP_logit_within = row_of("logit_within")
 cdef Pointwise *OP_nextafter = row_of("nextafter")
+OP_nextafter.forward[BFLOAT16] = Kernel(nextafter_bf16, NULL)
 
 
 @cython.final
@@ -105,15 +110,9 @@ def lerp(input, end, weight):
 
 cdef int check_type(Tensor x, Tensor other, str name) except -1:
     if code_of(x.array) != code_of(other.array):
-        raise RuntimeError(f"expected dtype {word_of(x)} for `{name}` but got dtype {word_of(other)}")
+        raise RuntimeError(f"expected dtype {long_word(code_of(x.array))} for `{name}` but got dtype "
+                           f"{long_word(code_of(other.array))}")
     return 0
-
-
-cdef str word_of(Tensor x):
-    """A type as PyTorch's C++ writes it."""
-    cdef str name = dtype_of(code_of(x.array)).name
-    return {"float16": "c10::Half", "float32": "float", "float64": "double", "complex64": "c10::complex<float>",
-            "complex128": "c10::complex<double>", "int64": "long int", "int32": "int"}.get(name, name)
 
 
 @op(methods=("addcmul",), kind="elementwise")
@@ -269,6 +268,15 @@ def logit(input, eps: float | None = None):
     return with_constants(ternary(OP_logit_within, x, eps, 1 - eps), (eps,))
 
 
+cdef cnp.ndarray without_nans(cnp.ndarray array, object nan, object posinf, object neginf):
+    """NumPy's nan_to_num, which knows no bfloat16: that is taken as float32."""
+    if code_of(array) != BFLOAT16:
+        return np.asarray(np.nan_to_num(array, nan=nan, posinf=posinf, neginf=neginf))
+    most = float(finfo_of(array.dtype).max)
+    return cast(np.asarray(np.nan_to_num(cast(array, FLOAT32), nan=nan, posinf=most if posinf is None else posinf,
+                                         neginf=-most if neginf is None else neginf)), BFLOAT16)
+
+
 @op(methods=("nan_to_num",), kind="elementwise")
 def nan_to_num(input, nan: float | None = None, posinf: float | None = None, neginf: float | None = None):
     """nan_to_num(input, nan=None, posinf=None, neginf=None) -> Tensor: numbers in the place of NaN and infinities.
@@ -283,7 +291,7 @@ def nan_to_num(input, nan: float | None = None, posinf: float | None = None, neg
     cdef Node node
     if code_of(x.array) >= COMPLEX64 and needs_node(x):
         raise RuntimeError("nan_to_num does not support automatic differentiation for outputs with complex dtype.")
-    y = new_tensor(np.asarray(np.nan_to_num(x.array, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)))
+    y = new_tensor(without_nans(x.array, 0.0 if nan is None else nan, posinf, neginf))
     if needs_node(x):
         node = new_node(NanToNumBackward0, None)
         save_input(node, 0, x)

@@ -8,7 +8,7 @@ import numpy as np
 cimport cython
 from cpython.object cimport PyObject
 
-from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, code_of, dtype_of, to_inexact, type_word
+from autograd_cy._core.arrays.dtypes cimport FLOAT64, code_of, dtype_of, is_half, to_inexact, type_word
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record, shown
@@ -115,7 +115,7 @@ def airy_ai(input):
     """
     cdef Tensor x = as_tensor(input, "airy_ai")
     cdef int dtype_code = to_inexact(code_of(x.array))
-    if dtype_code == FLOAT16 or dtype_code > FLOAT64:
+    if is_half(dtype_code) or dtype_code > FLOAT64:
         raise NotImplementedError(f"\"airy_ai_cpu\" not implemented for '{type_word(dtype_code)}' (airy_ai() is not "
                                   f"implemented for tensors of type {dtype_of(dtype_code)})")
     try:

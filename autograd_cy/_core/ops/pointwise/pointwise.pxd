@@ -2,7 +2,7 @@
 
 from cpython.object cimport PyObject
 
-from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, is_half
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -21,8 +21,8 @@ cdef int record_row(Pointwise *row, Tensor y, PyObject **arrays, Tensor a, Tenso
 cdef inline int second_code(Pointwise *row, int dtype_code, Tensor x, int own) noexcept:
     """The type in which a row takes its second operand, x or a number of type `own`.
 
-    A row that is computed in type float16 takes a number of another type as float32.
+    A row that is computed in type float16 or bfloat16 takes a number of another type as float32.
     """
-    if dtype_code == FLOAT16 and row.opmath and own != FLOAT16 and (x is None or cnp.PyArray_SIZE(x.array) == 1):
+    if is_half(dtype_code) and row.opmath and own != dtype_code and (x is None or cnp.PyArray_SIZE(x.array) == 1):
         return FLOAT32
     return dtype_code

@@ -2,7 +2,7 @@
 
 from cpython.object cimport PyTypeObject
 
-from autograd_cy._core.arrays.dtypes cimport NCODES
+from autograd_cy._core.arrays.dtypes cimport KERNEL_CODES, NCODES
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.kernels.loops cimport Kernel
@@ -22,7 +22,7 @@ cdef enum:
     REAL_PART
 
 cdef struct Formula:        # the derivative for one input
-    Kernel[4] kernels       # float32, float64, complex64, complex128; NULL: the rule computes it
+    Kernel[KERNEL_CODES] kernels    # from float32 on; NULL: the rule computes it
     int operands
     bint identity           # the gradient passes through unchanged
     Rule rule
@@ -35,9 +35,9 @@ cdef struct Pointwise:      # one row of the table
     bint inexact            # integers become floats
     bint holomorphic        # the gradient is conj(F(conj(g))), else F(g)
     int edges               # of the node: numbers that an operation is called with have none
-    bint opmath             # float16 takes a number that is the second operand as float32
-    bint wide               # derivatives of float16 are computed in float32
-    Kernel half             # of float16, where its place in `forward` is empty: for operands that are float16 all
+    bint opmath             # float16 and bfloat16 take a number that is the second operand as float32
+    bint wide               # derivatives of float16 and bfloat16 are computed in float32
+    Kernel[2] half          # of float16 and bfloat16, where their place in `forward` is empty: for operands all of that type
     Kernel[NCODES] forward
     Formula[3] derivative
     PyTypeObject *node_type  # NULL: not differentiable

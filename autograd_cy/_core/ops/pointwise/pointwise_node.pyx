@@ -4,7 +4,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
 from autograd_cy._core.arrays.buffers cimport cast, is_flat, is_large
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, code_of, dtype_of, is_half
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_type
 from autograd_cy._core.graph.saved cimport saved_array, take, unpack
@@ -68,7 +68,7 @@ cdef class PointwiseNode(Node):
         cdef object b = unpack(self, 1) if formula.operands & B else None
         cdef object c = unpack(self, 2) if formula.operands & C else None
         cdef object y = unpack(self, 2) if formula.operands & Y else None
-        if (<Pointwise *> self.op).wide and code_of((<Tensor> g).array) == FLOAT16:
+        if (<Pointwise *> self.op).wide and is_half(code_of((<Tensor> g).array)):
             return rule(g.float(), a if a is None else a.float(), b, c, y if y is None else y.float()).half()
         return rule(g, a, b, c, y)
 
@@ -138,7 +138,7 @@ cdef object gradient_of(PointwiseNode node, cnp.ndarray g, int i, Request *reque
         g, dtype_code, request.may_overwrite = cast(g, node.wide), node.wide, True
     if row != NULL and row.derivative[i].identity:
         return unbroadcast(node, g, i)
-    if row != NULL and row.wide and dtype_code == FLOAT16:
+    if row != NULL and row.wide and is_half(dtype_code):
         g, dtype_code, request.may_overwrite = cast(g, FLOAT32), FLOAT32, True
     if row == NULL or not has_kernel(node, i, dtype_code):
         return Node.vjp_array(node, g, i, request)

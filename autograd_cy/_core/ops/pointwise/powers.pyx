@@ -4,7 +4,7 @@ import numpy as np
 
 from autograd_cy._core.arrays.buffers cimport dense_copy
 from autograd_cy._core.arrays.conversions cimport fitting
-from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, INT64, result_code
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, INT64, is_half, result_code
 from autograd_cy._core.graph.operands cimport number_array, number_tensor, operand_array, operand_code, rank_of, tensor_of
 from autograd_cy._core.graph.record cimport as_tensor
 from autograd_cy._core.graph.saved cimport save_elsewhere, save_number
@@ -78,7 +78,7 @@ cdef bint is_one_power(Tensor exponent) except -1:
 
 
 cdef object power_to_number(Tensor x, object exponent, int dtype_code):
-    if dtype_code == FLOAT16:
+    if is_half(dtype_code):
         fitting(exponent, dtype_code)
     if exponent != 2 and exponent != 3 and exponent != 0:
         return binary(row_to_number(exponent, dtype_code), x, exponent)
@@ -103,7 +103,7 @@ cdef Pointwise *row_to_number(object exponent, int dtype_code) noexcept:
     if type(exponent) is not float or dtype_code >= COMPLEX64:
         return OP_power_to_number
     cdef double e = exponent
-    if dtype_code == FLOAT16:
+    if is_half(dtype_code):
         return OP_power_of_half if e == 0.5 else OP_power_to_number
     if e == 0.5:
         return OP_power_root

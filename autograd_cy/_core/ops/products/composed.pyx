@@ -2,7 +2,7 @@
 
 from math import prod
 
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, type_word
 from autograd_cy._core.graph.record cimport broadcast_sizes, int64_of, shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -226,7 +226,7 @@ def matrix_power(input, n: int):
         raise RuntimeError("linalg.matrix_power: A must be batches of square matrices, but they are "
                            f"{sizes[len(sizes) - 2]} by "
                            f"{sizes[len(sizes) - 1]} matrices")
-    if code_of((<Tensor> x).array) <= FLOAT16:
+    if code_of((<Tensor> x).array) < FLOAT32:
         raise RuntimeError("linalg.matrix_power: Expected a floating point or complex tensor as input. Got "
                            f"{type_word(code_of((<Tensor> x).array))}")
     if count == 0:

@@ -4,7 +4,8 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of, type_word
+from autograd_cy._core.arrays.buffers cimport cast
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, is_half, type_word
 from autograd_cy._core.graph.duals cimport note_zero_norm
 from autograd_cy._core.graph.limits cimport limit_of_quotient
 from autograd_cy._core.graph.node cimport Node, Request
@@ -55,7 +56,7 @@ cdef class CdistBackward0(Distances):
 
     cdef object vjp_array(self, object g, int i, Request *request):
         cdef object y = saved_array(self, 2), a = saved_array(self, i), b = saved_array(self, 1 - i)
-        if a.shape != self.constants[1 + i] or a.shape[:-2] != y.shape[:-2] or g.shape != y.shape or a.dtype == np.float16:
+        if a.shape != self.constants[1 + i] or a.shape[:-2] != y.shape[:-2] or g.shape != y.shape or is_half(code_of(a)):
             return Node.vjp_array(self, g, i, request)
         return pulls(a, b, np.swapaxes(g, -2, -1), np.swapaxes(y, -2, -1)) if i else pulls(a, b, g, y)
 
@@ -92,8 +93,8 @@ cdef bint squares_fit(object squares, object rows):
 
 
 cdef object by_differences(object a, object b):
-    if a.dtype == np.float16:
-        return distances(a.astype(np.float32), b.astype(np.float32)).astype(np.float16)
+    if is_half(code_of(a)):
+        return cast(distances(cast(a, FLOAT32), cast(b, FLOAT32)), code_of(a))
     return distances(a, b)
 
 
@@ -151,7 +152,7 @@ def cdist(x1, x2, p=2.0, compute_mode: str | None = None):
     if p != 2 or code_of(a.array) != code_of(b.array):
         return (x1.unsqueeze(-2) - x2.unsqueeze(-3)).norm(float(p), dim=-1)
     many = max(shape_of(a)[-2], shape_of(b)[-2]) > MANY if compute_mode in (None, MODES[0]) else compute_mode == MODES[1]
-    return euclidean(a, b, many and code_of(a.array) != FLOAT16)
+    return euclidean(a, b, many and not is_half(code_of(a.array)))
 
 
 @op(batch=COMPOSITE)

@@ -8,7 +8,7 @@ cimport cython
 from cpython.object cimport PyTypeObject
 
 from autograd_cy._core.arrays.conversions cimport fitting
-from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, code_of, long_word, type_word
+from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, code_of, is_half, long_word, type_word
 from autograd_cy._core.graph.node cimport Node, Request, connect, make_node, method_table
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.record cimport needs_node, record2, record_all, shape_of, tensor_argument
@@ -330,7 +330,7 @@ cdef object as_number(object value, Tensor like):
         value = (<Tensor> value).array.item()
     if type(value) is int and value == 1:
         return 1
-    cdef cnp.ndarray unbroadcast = fitting(value, dtype_code if dtype_code != FLOAT16 else <int> FLOAT32)
+    cdef cnp.ndarray unbroadcast = fitting(value, dtype_code if not is_half(dtype_code) else <int> FLOAT32)
     return unbroadcast.item() if dtype_code < FLOAT16 or type(value) is complex else value
 
 

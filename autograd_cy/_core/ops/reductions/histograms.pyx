@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, FLOAT64, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, FLOAT64, code_of, is_half, type_word
 from autograd_cy._core.graph.record cimport as_tensor, shape_of, shown, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -145,7 +145,7 @@ def histogram(input, bins: int | Tensor, *, range: tuple[float, float] | None = 
     tensor([2., 1.])
     """
     cdef Tensor x = checked(input, "histogram", "histogramdd")
-    if code_of(x.array) == FLOAT16:
+    if is_half(code_of(x.array)):
         raise NotImplementedError("\"histogramdd\" not implemented for 'Half'")
     values = x.array.reshape(-1)
     edges = (<Tensor> bins).array if isinstance(bins, Tensor) else edges_between(values, range, bins)
@@ -198,7 +198,7 @@ def histogramdd(input, bins: int | Sequence[int] | Sequence[Tensor], range: Sequ
             [2., 0.]])
     """
     cdef Tensor x = checked(input, "histogramdd", "histogramdd")
-    if code_of(x.array) == FLOAT16:
+    if is_half(code_of(x.array)):
         raise NotImplementedError("\"histogramdd\" not implemented for 'Half'")
     if cnp.PyArray_NDIM(x.array) < 2:
         raise RuntimeError("torch.histogramdd: input tensor should have at least 2 dimensions, but got "

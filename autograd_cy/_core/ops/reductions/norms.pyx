@@ -9,16 +9,17 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport cast, new_zeros
 from autograd_cy._core.arrays.dtypes cimport (
-    COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, promote, to_complex, to_real, type_word)
+    COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, is_half, promote, to_complex, to_real, type_word)
 from autograd_cy._core.graph.duals cimport note_zero_norm
 from autograd_cy._core.graph.limits cimport limit_of_quotient
 from autograd_cy._core.graph.record cimport as_tensor, needs_node
 from autograd_cy._core.graph.saved cimport saved_array, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, borrow, evaluate
+from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, evaluate
 from autograd_cy._core.kernels.reduction_gradients cimport DEVIATING, SIGNED, divided
 from autograd_cy._core.kernels.reduction_loops cimport (
     LARGEST, SMALLEST, SUM, SUM_OF_SIZES, SUM_OF_SQUARES, Dims, pairs_of, reduced, reduced_sizes)
+from autograd_cy._core.kernels.ufunc_loops cimport borrow
 from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, FusedReduction, WeightedReduction, dim_tuple, dims_of, in_type, record_reduction)
 from autograd_cy._core.ops.reductions.scaling cimport in_range, quotients_fit, scales_of, zeros_are_exact
@@ -128,8 +129,8 @@ cdef cnp.ndarray square_root(cnp.ndarray array):
 cdef cnp.ndarray norm_of(cnp.ndarray array, double p, Dims dims, bint keepdim):
     """The norm of floats or complex numbers; float16 is computed in float32."""
     cdef int dtype_code = code_of(array)
-    if dtype_code == FLOAT16:
-        return cast(norm_of(cast(array, FLOAT32), p, dims, keepdim), FLOAT16)
+    if is_half(dtype_code):
+        return cast(norm_of(cast(array, FLOAT32), p, dims, keepdim), dtype_code)
     if p == 2:
         return roots_of_sums(array, sum_of_squares(array, dims, keepdim), p, dims, keepdim)
     if p == 1 and dtype_code < COMPLEX64:

@@ -4,7 +4,7 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport cast, is_flat, is_large, sizes_of
 from autograd_cy._core.arrays.dtypes cimport (
-    COMPLEX64, FLOAT16, FLOAT32, INT64, as_dtype, code_of, dtype_of, is_differentiable, to_real, type_word)
+    COMPLEX64, FLOAT16, FLOAT32, INT64, as_dtype, code_of, dtype_of, is_differentiable, is_half, to_real, type_word)
 from autograd_cy._core.graph.node cimport Node, Request, linear_operation
 from autograd_cy._core.graph.record cimport has_tangent, new_node, record, shape_of, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, take, unpack
@@ -168,7 +168,7 @@ cdef cnp.ndarray fused_gradient(FusedReduction node, cnp.ndarray gradient, cnp.n
     cdef int dtype_code = node.dtype_codes[0]
     cdef PyObject *operands[3]
     cdef tuple found
-    if dtype_code == FLOAT16 and code_of(g) == FLOAT16 and addend is None:
+    if is_half(dtype_code) and is_half(code_of(g)) and addend is None:
         x, g, dtype_code, once = cast(x, FLOAT32), cast(g, FLOAT32), FLOAT32, False
     cdef Kernel *kernel = node.kernel(dtype_code)
     if kernel == NULL or kernel.loop == NULL or to_real(dtype_code) != code_of(g) or not fits(g, x, dims, node.constants[1]):

@@ -9,7 +9,7 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy
-from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, UINT8, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, UINT8, code_of, is_half, type_word
 from autograd_cy._core.arrays.orders cimport MAX_DIMS
 from autograd_cy._core.graph.node cimport Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, shape_of, show
@@ -218,8 +218,9 @@ def prod(input, dim=None, keepdim=False, *, dtype=None):
     cdef Tensor x = as_tensor(input, "prod")
     cdef int ndim = cnp.PyArray_NDIM(x.array), dtype_code = sum_code(x.array, dtype)
     cdef Dims dims = dims_of(None, ndim, "prod") if dim is None else (<Dims> 1) << one_dim(dim, ndim, "prod")
-    cdef cnp.ndarray array = x.array if code_of(x.array) == dtype_code else cast(x.array, dtype_code)
-    cdef Tensor y = new_tensor(reduced(&PRODUCT, array, dims, keepdim))
+    cdef int wide = FLOAT32 if is_half(dtype_code) else dtype_code
+    cdef cnp.ndarray array = reduced(&PRODUCT, x.array if code_of(x.array) == wide else cast(x.array, wide), dims, keepdim)
+    cdef Tensor y = new_tensor(array if wide == dtype_code else cast(array, dtype_code))
     if not needs_node(x):
         return y
     if dim is None:

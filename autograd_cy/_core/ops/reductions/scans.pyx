@@ -5,7 +5,7 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT64, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT64, code_of, is_half, type_word
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, shape_of
@@ -19,6 +19,7 @@ from autograd_cy._core.ops.reductions.reduction_node cimport (
 from autograd_cy._core.ops.reductions.selecting cimport Selecting
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.arrays.dtypes import finfo_of
 from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.registry import op
@@ -76,8 +77,8 @@ def cumsum(input, dim, *, dtype=None):
 
 cdef cnp.ndarray running_total(cnp.ndarray array, int dtype_code, int dim, int how, bint backwards):
     """The sums or products in the type `dtype_code`; those of float16 are made in float32."""
-    if dtype_code == FLOAT16:
-        return cast(running_total(array, FLOAT32, dim, how, backwards), FLOAT16)
+    if is_half(dtype_code):
+        return cast(running_total(array, FLOAT32, dim, how, backwards), dtype_code)
     array = cast(array, dtype_code)                 # a new array, dense
     if dtype_code == FLOAT32 or dtype_code == FLOAT64:
         return accumulated(array, dim, how, backwards)
@@ -261,7 +262,7 @@ cdef object slopes_far_apart(object g, object x, object y, int dim):
     logs = g.abs().where(g != 0, 1).log() - y
     total = None
     for sign in (1, -1):
-        chosen = logs.where(g * sign > 0, np.finfo((<Tensor> g).array.dtype).min.item())
+        chosen = logs.where(g * sign > 0, float(finfo_of((<Tensor> g).array.dtype).min))
         part = (flip(logcumsumexp(flip(chosen, dim), dim), dim) + x).exp()
         total = part if total is None else total - part
     return total
@@ -285,7 +286,7 @@ def logcumsumexp(input, dim):
         y = new_tensor(complex_logsumexp(cast(x.array, dtype_code), d))
     else:
         array = running_logsumexp(cast(x.array, max(dtype_code, <int> FLOAT32)), d)
-        y = new_tensor(cast(array, dtype_code) if dtype_code == FLOAT16 else array)
+        y = new_tensor(cast(array, dtype_code) if is_half(dtype_code) else array)
     return record_reduction(LogcumsumexpBackward0, (d,), x, y, SAVES_INPUT | SAVES_OUTPUT) if needs_node(x) else y
 
 

@@ -7,7 +7,7 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, is_flat, new_array
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, as_dtype, code_of, to_inexact, type_word
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, as_dtype, code_of, is_half, to_inexact, type_word
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, record2
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_like, unpack
@@ -56,8 +56,8 @@ cdef inline cnp.ndarray dense(cnp.ndarray array):
 cdef cnp.ndarray normalized(cnp.ndarray array, int dim, bint logarithmic, bint *peaked):
     """softmax or log_softmax of floats, and whether a probability is above 1/2; float16 is computed in float32."""
     cdef int dtype_code = code_of(array)
-    if dtype_code == FLOAT16:
-        return cast(normalized(cast(array, FLOAT32), dim, logarithmic, peaked), FLOAT16)
+    if is_half(dtype_code):
+        return cast(normalized(cast(array, FLOAT32), dim, logarithmic, peaked), dtype_code)
     cdef cnp.ndarray x = dense(array), y = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
     cdef Layout of = layout_of(x, dim)
     cdef void *p = cnp.PyArray_DATA(x)
@@ -75,8 +75,8 @@ cdef cnp.ndarray gradient_of(cnp.ndarray gradient, cnp.ndarray result, int dim, 
     float16 is computed in float32.
     """
     cdef int dtype_code = code_of(gradient)
-    if dtype_code == FLOAT16:
-        return cast(gradient_of(cast(gradient, FLOAT32), cast(result, FLOAT32), dim, logarithmic, peaked, False), FLOAT16)
+    if is_half(dtype_code):
+        return cast(gradient_of(cast(gradient, FLOAT32), cast(result, FLOAT32), dim, logarithmic, peaked, False), dtype_code)
     cdef cnp.ndarray g = dense(gradient), y = dense(result)
     cdef cnp.ndarray out = g if ours or g is not gradient else new_array(dtype_code, cnp.PyArray_NDIM(g), cnp.PyArray_DIMS(g))
     cdef Layout of = layout_of(g, dim)
@@ -300,8 +300,8 @@ cdef object softmax_of(object x, tuple dims):
 cdef cnp.ndarray log_of_sum(cnp.ndarray array, Dims dims, bint keepdim):
     """Of floats; float16 is computed in float32."""
     cdef int dtype_code = code_of(array), ndim = cnp.PyArray_NDIM(array)
-    if dtype_code == FLOAT16:
-        return cast(log_of_sum(cast(array, FLOAT32), dims, keepdim), FLOAT16)
+    if is_half(dtype_code):
+        return cast(log_of_sum(cast(array, FLOAT32), dims, keepdim), dtype_code)
     cdef list order = [d for d in range(ndim) if not dims >> d & 1] + [d for d in range(ndim) if dims >> d & 1]
     cdef cnp.ndarray x = dense(array.transpose(order))
     cdef tuple sizes = reduced_sizes(array, dims, keepdim)

@@ -10,7 +10,7 @@ cimport cython
 from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of, is_half
 from autograd_cy._core.graph.duals cimport note_zero_norm
 from autograd_cy._core.graph.limits cimport limit_of_quotient
 from autograd_cy._core.graph.node cimport Node, Request
@@ -84,7 +84,7 @@ cdef class VarianceReduction(FusedReduction):
         shared = self.shared(centre)
         if spread is None:
             return shared
-        if self.dtype_codes[0] != FLOAT16:          # which the kernel computes in float32, without an addend
+        if not is_half(self.dtype_codes[0]):          # which the kernel computes in float32, without an addend
             inner.addend, inner.is_ours = <PyObject *> shared, True
         result = FusedReduction.vjp_array(self, spread, i, &inner)
         return result if inner.added else np.add(result, shared, out=shared)
@@ -198,8 +198,8 @@ cdef class StdMeanBackward0(StdReduction):
 
 cdef cnp.ndarray deviation_of(cnp.ndarray array, Dims dims, bint keepdim, double freedom):
     """The standard deviation."""
-    if code_of(array) == FLOAT16:
-        return cast(deviation_of(cast(array, FLOAT32), dims, keepdim, freedom), FLOAT16)
+    if is_half(code_of(array)):
+        return cast(deviation_of(cast(array, FLOAT32), dims, keepdim, freedom), code_of(array))
     cdef cnp.ndarray roots = variance_of(array, dims, keepdim, freedom, True)
     if roots_in_range(roots) or zeros_are_exact(roots, array, dims, True) or zeros_are_right(array, roots, dims, keepdim):
         return roots

@@ -15,7 +15,7 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport strided_view
 from autograd_cy._core.arrays.channels cimport has_channels_last, new_in_format
-from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, dtype, dtype_of, promote
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, as_dtype, code_of, dtype, dtype_of, promote
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.arrays.region cimport measure
 from autograd_cy._core.batching.batched cimport BatchedTensor, batched
@@ -366,6 +366,7 @@ cpdef Tensor convert(Tensor x, dtype wanted):
         return x
     if x.batched:                       # the method was looked up before the first vmap: see `arm` in overrides.pyx
         return batched(convert((<BatchedTensor> x).value, wanted), (<BatchedTensor> x).level)
+    wanted = as_dtype(wanted)           # tensors may have it
     if own >= COMPLEX64 > wanted.dtype_code > BOOL and cnp.PyArray_SIZE(x.array):
         warn_of_lost_imaginary_part()
     cdef Tensor y = new_tensor(copy_in_order(x.array, wanted.dtype_code))
