@@ -195,7 +195,8 @@ def _array_str(array: np.ndarray, indent: int) -> str:
     if summarize and not edge and array.ndim:
         return "[...]"
     cut = [summarize and length > 2 * edge for length in array.shape]
-    shown = array.astype(np.float32) if dtypes.kind_of(array.dtype) == "f" != array.dtype.kind else array  # bfloat16
+    is_bfloat16 = dtypes.kind_of(array.dtype) == "f" != array.dtype.kind
+    shown: np.ndarray = array.astype(np.float32) if is_bfloat16 else array
     for axis, length in enumerate(array.shape):
         if cut[axis]:  # one at a time: 64 indices at once are too many for NumPy
             shown = shown.take(np.r_[:edge, length - edge : length], axis)

@@ -130,12 +130,12 @@ class Writer(_Pickler):
             if not attributes:
                 return _global("torch._utils._rebuild_parameter"), arguments
             return _global("torch._utils._rebuild_parameter_with_state"), (*arguments, attributes)
-        rebuild, arguments = _global("torch._utils._rebuild_tensor_v2"), self._place_of(tensor)
+        rebuild, place = _global("torch._utils._rebuild_tensor_v2"), self._place_of(tensor)
         if tensor.dtype.name not in STORAGES:
-            rebuild, arguments = _global("torch._utils._rebuild_tensor_v3"), (*arguments, tensor.dtype)
+            rebuild, place = _global("torch._utils._rebuild_tensor_v3"), (*place, tensor.dtype)
         if type(tensor) is Tensor and not attributes:
-            return rebuild, arguments
-        return _global("torch._tensor._rebuild_from_type_v2"), (rebuild, type(tensor), arguments, attributes)
+            return rebuild, place
+        return _global("torch._tensor._rebuild_from_type_v2"), (rebuild, type(tensor), place, attributes)
 
     def _place_of(self, tensor: Tensor) -> tuple[Any, ...]:
         """The record with the tensor's memory, and where it lies in it."""

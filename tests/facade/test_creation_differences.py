@@ -58,11 +58,6 @@ def test_every_ragged_sequence_is_refused(data):
         torch.tensor(data)
 
 
-def test_unsigned_integers_wider_than_a_byte_do_not_exist():
-    with pytest.raises(TypeError, match=r"can't convert np.ndarray of type uint16"):
-        torch.from_numpy(np.zeros(2, np.uint16))
-
-
 def test_messages_say_what_came():
     with pytest.raises(RuntimeError, match=r"without overflow: 300"):
         torch.tensor([1, 300], dtype=torch.uint8)

@@ -86,7 +86,8 @@ OTHERS = {
 # Methods that give a tensor other memory.
 REFUSED = {"resize_": (2,), "resize_as_": (torch.ones(2),), "set_": (torch.ones(2),), "share_memory_": ()}
 IN_PLACE = [name for name in dir(torch.Tensor) if name.endswith("_") and not name.startswith("_")]
-METHODS = [name for name in IN_PLACE if hasattr(torch.Tensor, name)]
+OF_SPARSE = {"resize_as_sparse_", "sparse_resize_", "sparse_resize_and_clear_"}  # dense tensors refuse them
+METHODS = [name for name in IN_PLACE if hasattr(torch.Tensor, name) and name not in OF_SPARSE]
 
 
 def calls_of_method(name):

@@ -102,6 +102,7 @@ BLOCKS = {
     "variance_loops.COPIED": 4,
     "variance_loops.LANES": 32,
     "variance_loops.ROWS": 64,
+    "ufunc_loops.WIDE": 512,
 }
 # How finely work is shared, and what counts no elements: flags, dimensions, objects, lines of code.
 NO_SIZES = {

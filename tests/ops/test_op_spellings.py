@@ -56,6 +56,7 @@ def test_real_and_imag_are_attributes():
 def test_in_place_functions_stand_where_pytorch_has_them():
     functions = torch_names()["torch"]
     methods = {name for name in dir(ag.ones(1)) if name.endswith("_") and not name.startswith("_")}
+    methods -= {"resize_as_sparse_"}  # of sparse tensors: there is no function of that name
     assert len(methods & set(functions)) > 20
     assert methods & set(functions) <= set(ag.__all__)
 

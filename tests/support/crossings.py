@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 from autograd_cy._core.runtime.thresholds import TABLE, set_threshold
+from op_calls import assert_unwritten
 
 import autograd_cy as ag
 from autograd_cy._core.arrays.dtypes import kind_of
@@ -233,12 +234,12 @@ class Program:
         before = [(y, y.numpy(force=True).copy()) for y in [*inputs, *outputs, *roots]]
         results = self._gradients(leaves, roots, seeds)
         for y, copy in before:
-            np.testing.assert_array_equal(y.numpy(force=True), copy, err_msg="a result was written over")
+            assert_unwritten(y.numpy(force=True), copy, "a result")
         for array, copy in self.held:
-            np.testing.assert_array_equal(array, copy, err_msg="an array of the user's was written over")
+            assert_unwritten(array, copy, "an array of the user's")
         self.seen.sort(key=lambda item: item[0])  # which leaf comes first may depend on its layout
         for _, g, copy in self.seen:
-            np.testing.assert_array_equal(g.numpy(force=True), copy, err_msg="a gradient that a hook keeps was written over")
+            assert_unwritten(g.numpy(force=True), copy, "a gradient that a hook keeps")
         self._check_memory(leaves)
         if self.how.watch == "retain_grad":
             results += [x.grad.numpy(force=True) for x in inputs if x.grad is not None]

@@ -91,6 +91,11 @@ def comparable(array: np.ndarray) -> np.ndarray:
     return array.astype(np.float32) if kind_of(array.dtype) == "f" != array.dtype.kind else array
 
 
+def assert_unwritten(array: np.ndarray, before: np.ndarray, what: str) -> None:
+    """The array has the elements that it had `before`."""
+    np.testing.assert_array_equal(comparable(array), comparable(before), err_msg=f"{what} was written over")
+
+
 def seeds_for(outputs, salt: int = 0) -> list[np.ndarray]:
     """One array for each output: its shape and dtype, values that have nothing in common with the samples."""
     rng = np.random.default_rng(7 + salt)

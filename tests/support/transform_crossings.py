@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 from crossings import LAYOUTS, PLAIN, compare, drawn_thresholds, expanded, in_order, kernel_threads, outcome, thresholds
+from op_calls import assert_unwritten
 from subjects import flat
 
 import autograd_cy as ag
@@ -191,7 +192,7 @@ def run(subject, way: Way, is_plain: bool, ways=None) -> list[np.ndarray]:
     point = Point(subject, way, is_plain)
     found = [y.numpy(force=True) for y in flat((ways or TRANSFORMS)[way.transform](point))]
     for array, before in point.held:
-        np.testing.assert_array_equal(array, before, err_msg="an array of the user's was written over")
+        assert_unwritten(array, before, "an array of the user's")
     return found
 
 

@@ -27,9 +27,9 @@ that got the same array: each of them is another reference. Therefore:
   9. under create_graph nothing is written in place: the sums are operations themselves. Where NaNs are searched, cases 3, 4, 5
      and 8 don't apply: each gradient is looked at alone, and who tells where a NaN comes from, or takes it out, reads what
      came in and what was saved;
- 10. a sparse gradient (NOTE [Sparse tensors]) is a Tensor, and sums with it are operations. A leaf without `.grad` takes a copy
-     of it, of a leaf's `.grad` that is sparse or dense it becomes a part in place; a dense gradient and a sparse `.grad` make
-     a new one that is dense.
+ 10. a sparse gradient (NOTE [Sparse tensors]) is a Tensor, and sums with it are operations. A leaf without `.grad` takes a
+     copy of it; it is added in place to a `.grad` that is sparse or dense. A dense gradient and a sparse `.grad` make a new
+     dense one.
 """
 
 from cpython.object cimport PyObject

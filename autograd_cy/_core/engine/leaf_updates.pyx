@@ -76,7 +76,8 @@ cdef int run_before(GraphTask task, Update update) except -1:
         observe_start(update.node, update.gradients)
     g = update.gradients[0]
     if g is not None:
-        update.g = g if task.recorded or is_sparse(g) else (<Tensor> g).array       # its Tensor holds it, too: so `.grad` gets a copy
+        # its Tensor holds the array, too: so `.grad` gets a copy
+        update.g = g if task.recorded or is_sparse(g) else (<Tensor> g).array
     return 0
 
 

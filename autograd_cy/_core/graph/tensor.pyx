@@ -567,10 +567,10 @@ def numpy(Tensor self, *, force=False):
 
 
 cpdef cnp.ndarray array_of(Tensor tensor):
-    """array_of(tensor) -> ndarray: the tensor's own array; RuntimeError for a BatchedTensor or a sparse one: they have none."""
+    """array_of(tensor) -> ndarray: the tensor's own array; RuntimeError for batched and sparse tensors, which have none."""
     if is_sparse(tensor):
-        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage: the elements of a sparse tensor are "
-                           "those of its values(); call to_dense() first")
+        raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage: the elements of a sparse tensor "
+                           "are those of its values(); call to_dense() first")
     if tensor.batched:
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage: within vmap a tensor stands for "
                            "all samples of a batch, whose elements can't be read")

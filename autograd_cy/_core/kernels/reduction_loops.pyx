@@ -14,7 +14,8 @@ from libc.string cimport memcpy
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, new_array, strided_view, typed_view
 from autograd_cy._core.arrays.dtypes cimport (
-    BFLOAT16, COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, ITEMSIZE, NCODES, code_of, dtype, dtype_of, is_half, to_complex, to_real)
+    BFLOAT16, COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, ITEMSIZE, NCODES, code_of, dtype, dtype_of, is_half, to_complex,
+    to_real)
 from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, Walk, call_part, set_operand
 from autograd_cy._core.kernels.partials cimport Reduction, fill, share_reduction
 from autograd_cy._core.kernels.plane_loops cimport (

@@ -21,9 +21,9 @@ cnp.import_array()
 
 # Those that write their result in its own type only; what is elementwise, a sum or a scan converts it.
 cdef frozenset IN_ONE_TYPE = frozenset((
-    "addmm addmv addbmm baddbmm amax amin argmax argmin bmm bucketize cross det diag diagonal_copy dot gather histc index_select "
-    "inv kthvalue masked_select matmul median mm mode mv nan_to_num nanmedian nonzero searchsorted slogdet svdvals take topk tril "
-    "triu vdot vector_norm where").split())
+    "addmm addmv addbmm baddbmm amax amin argmax argmin bmm bucketize cross det diag diagonal_copy dot gather histc "
+    "index_select inv kthvalue masked_select matmul median mm mode mv nan_to_num nanmedian nonzero searchsorted slogdet "
+    "svdvals take topk tril triu vdot vector_norm where").split())
 cdef frozenset OF_TRUTH = frozenset(("isneginf", "isposinf", "signbit"))
 
 

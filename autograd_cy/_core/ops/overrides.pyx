@@ -236,8 +236,8 @@ cdef BatchLevel batch_level(object arguments):
     if level is not None:
         check_open(level)
         if any_sparse:
-            raise NotImplementedError("vmap: there are no batching rules for sparse tensors. Call the operation outside of vmap, "
-                                      "or on to_dense()")
+            raise NotImplementedError("vmap: there are no batching rules for sparse tensors. Call the operation outside "
+                                      "of vmap, or on to_dense()")
     return level
 
 
@@ -464,7 +464,7 @@ def has_torch_function(arguments):
 
 
 def overrides_gradients(arguments):
-    """overrides_gradients(arguments) -> bool: has_torch_function() of what the engine doesn't know: it knows sparse tensors."""
+    """overrides_gradients(arguments) -> bool: has_torch_function() but for sparse tensors, which the engine knows."""
     return any([not is_sparse(x) for x in overriding(tuple(arguments), True)])
 
 

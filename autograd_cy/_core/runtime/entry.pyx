@@ -101,6 +101,7 @@ cdef object answer = None
 def public(function):
     """public(function): the function, entered by way of the step."""
     vars(function).setdefault("_home", function.__module__)      # which install_as_torch() gives another name
+
     @functools.wraps(function)
     def entry(*args, **kwargs):
         return function(*args, **kwargs)
@@ -160,7 +161,7 @@ cdef PyObject *call_answered(PyObject *function, PyObject **args, size_t n, PyOb
 
 
 def answer_errors(error, function):
-    """answer_errors(error, function): where a public function raises that error, function(called, args, kwargs) has the result.
+    """answer_errors(error, function): where a public function raises it, function(called, args, kwargs) has the result.
 
     If that is NotImplemented, the error stays.
     """

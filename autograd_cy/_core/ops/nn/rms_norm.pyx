@@ -2,8 +2,6 @@
 
 from math import prod
 
-import numpy as np
-
 from libc.math cimport sqrt
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32, code_of, dtype_of, is_half, type_word
