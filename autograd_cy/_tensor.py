@@ -413,11 +413,11 @@ def _typed_storage(self):
 
 @method
 def storage_type(self):
-    """storage_type() -> type: FloatStorage, or the like for the tensor's dtype; deprecated."""
+    """storage_type() -> type: FloatStorage, or the like for the tensor's dtype, None if there is none; deprecated."""
     from . import storage
     from .storage._names import STORAGES
 
-    found = getattr(storage, STORAGES[self.dtype.name])
+    found = getattr(storage, STORAGES.get(self.dtype.name, ""), None)
     storage._warn_typed_storage_removal(2)
     return found
 

@@ -63,7 +63,7 @@ def gradcheck(
     * `check_batched_forward_grad`: forward mode within `vmap` must give what one call per tangent gives.
     * `nondet_tol`: how far two identical backward passes may differ.
     * `raise_exception=False` returns False for a wrong gradient. Bad arguments raise all the same.
-    * `masked` is about sparse tensors, which don't exist here.
+    * `masked` changes nothing: functions of sparse tensors are checked by `sparse.as_sparse_gradcheck`.
 
     Complex outputs are checked as their real and imaginary parts, see https://arxiv.org/abs/1701.00392.
 

@@ -36,7 +36,7 @@ def embedding_bag(
     The integers `input` name rows of `weight` (n, d). Each row of a 2-D input is a bag; a 1-D input has bags that begin at
     `offsets`, the last of which begins none with `include_last_offset`. The result is (bags, d), 0 for an empty bag. Row
     `padding_idx` counts for nothing; 'sum' takes `per_sample_weights`, shaped as the input. ValueError for shapes that
-    don't fit, IndexError for an index out of range. With `sparse`, the gradient of the weight is a sparse tensor.
+    don't fit, RuntimeError for an index out of range. With `sparse`, the gradient of the weight is a sparse tensor.
 
     >>> import autograd_cy as ag
     >>> table = ag.tensor([[1.0, 2.0], [3.0, 4.0]])

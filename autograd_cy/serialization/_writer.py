@@ -148,8 +148,8 @@ class Writer(_Pickler):
     def _storage(self, storage: Any) -> tuple[Any, ...]:
         """A reference to the record with a storage's bytes."""
         of = storage.dtype if isinstance(storage, TypedStorage) else _BYTES
-        kind = "torch.storage.UntypedStorage" if isinstance(storage, UntypedStorage) else f"torch.{STORAGES[of.name]}"
-        return "storage", _global(kind), self._key(storage.untyped()._bytes, of), "cpu", len(storage)
+        kind = "storage.UntypedStorage" if isinstance(storage, UntypedStorage) else storage.pickle_storage_type()
+        return "storage", _global(f"torch.{kind}"), self._key(storage.untyped()._bytes, of), "cpu", len(storage)
 
     def _key(self, memory: np.ndarray, of: dtype) -> str:
         """The number of the record with that memory, which is a new one if it has not been met."""

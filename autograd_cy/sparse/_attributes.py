@@ -284,7 +284,7 @@ def zeros_like(
         values = input._held.new_zeros((0, *pattern.dense_sizes), dtype=dtype or input.dtype)
     else:
         crow = from_array(np.zeros_like(array_of(pattern.parts[0])))
-        pattern = Pattern(sparse_csr, (crow, from_array(np.zeros(0, array_of(pattern.parts[1]).dtype))), pattern.size, False)
+        pattern = Pattern(sparse_csr, (crow, from_array(np.zeros(0, array_of(pattern.parts[1]).dtype))), pattern.size, True)
         values = input._held.new_zeros((0, *pattern.dense_sizes), dtype=dtype or input.dtype)
     return from_values(values, pattern).requires_grad_(requires_grad)
 

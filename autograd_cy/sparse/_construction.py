@@ -146,7 +146,7 @@ def sparse_csr_tensor(
     kept = [
         np.int32 if isinstance(x, Tensor) and array_of(x).dtype == np.int32 else np.int64 for x in (crow_indices, col_indices)
     ]
-    pattern = Pattern(sparse_csr, (from_array(crow.astype(kept[0])), from_array(col.astype(kept[1]))), sizes, False)
+    pattern = Pattern(sparse_csr, (from_array(crow.astype(kept[0])), from_array(col.astype(kept[1]))), sizes, True)
     return _finished(given, pattern, requires_grad)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.optim.updates import add_to_rows as _add_to_rows
 from .._core.runtime.modes import is_grad_enabled
-from .._layout import sparse_coo
 from .._names import cat as _cat
 from ._pattern import coo_pattern, csr_pattern, from_keys, places_of, same_places
 from ._tensor import (
@@ -197,7 +196,7 @@ def _are_aligned(a: Any, b: Any) -> bool:
 
     Of tensors that are not coalesced the indices have to be the same tensor: sums of gradients of tables keep all rows.
     """
-    if a.layout is sparse_coo and not (a.coalesced and b.coalesced):
+    if not (a.coalesced and b.coalesced):
         return a.size == b.size and a.parts[0] is b.parts[0]
     return same_places(a, b)
 
@@ -213,7 +212,7 @@ def _sum_of_two(a: Any, b: Any) -> Any:
     if _are_aligned(a._pattern, b._pattern):
         both = a._pattern if a._pattern.coalesced >= b._pattern.coalesced else b._pattern
         return from_values(values_of(a) + values_of(b), both)
-    if a.is_sparse_csr or (a._pattern.coalesced and b._pattern.coalesced):
+    if a._pattern.coalesced and b._pattern.coalesced:
         keys = np.union1d(places_of(a._pattern), places_of(b._pattern))
         pattern = _pattern_like(a, keys)
         return from_values(values_at(a, pattern) + values_at(b, pattern), pattern)

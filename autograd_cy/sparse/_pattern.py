@@ -11,8 +11,8 @@ from .._layout import sparse_coo, sparse_csr
 
 
 class Pattern(NamedTuple):
-    """The layout, the index tensors (COO: one of shape (sparse_dim, nnz); CSR: crow and col), the size, and, for COO, whether
-    the places are in order and each occurs once."""
+    """The layout, the index tensors (COO: one of shape (sparse_dim, nnz); CSR: crow and col), the size, and whether the places
+    are in order and each occurs once, as those of CSR always do."""
 
     layout: Any
     parts: tuple[Tensor, ...]
@@ -87,7 +87,7 @@ def csr_pattern(keys: np.ndarray, size: tuple[int, ...]) -> Pattern:
     rows, cols = from_keys(keys, size[:2])
     crow = np.zeros(size[0] + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=size[0]), out=crow[1:])
-    return Pattern(sparse_csr, (from_array(crow), from_array(np.ascontiguousarray(cols))), size, False)
+    return Pattern(sparse_csr, (from_array(crow), from_array(np.ascontiguousarray(cols))), size, True)
 
 
 @functools.cache

@@ -59,16 +59,18 @@ def sum_of(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
     made = sum(input, dim, dtype)
     if dim is None or not keepdim:
         return made
-    shape = [1 if d in _dims(dim, input.ndim) else s for d, s in enumerate(input.shape)]
+    dims = _dims(dim, input.ndim)
+    shape = [1 if d in dims else s for d, s in enumerate(input.shape)]
     if type(made) is not SparseTensor:
         return made.reshape(shape)
     pattern = made._pattern
     n = input._pattern.sparse_dim
+    values = values_of(made).reshape(made._nnz(), *shape[n:])
+    if all(d >= n for d in dims):  # the places are the input's
+        return from_values(values, pattern._replace(size=tuple(shape)))
     rows = iter(indices_of(pattern))
     zeros = np.zeros(made._nnz(), np.int64)
-    dims = _dims(dim, input.ndim)
     indices = np.stack([zeros if d in dims else next(rows) for d in range(n)])
-    values = values_of(made).reshape(made._nnz(), *shape[n:])
     return from_values(values, Pattern(pattern.layout, (from_array(indices),), tuple(shape), pattern.coalesced))
 
 

@@ -86,7 +86,7 @@ def _without(self: Any, d: int) -> Any:
         return values_of(self).sum(0)
     indices = np.delete(indices_of(pattern), d, axis=0)
     return from_values(
-        values_of(self), Pattern(sparse_coo, (from_array(indices),), size, pattern.coalesced or self.is_sparse_csr)
+        values_of(self), Pattern(sparse_coo, (from_array(indices),), size, pattern.coalesced)
     )
 
 

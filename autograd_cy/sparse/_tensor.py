@@ -226,7 +226,7 @@ class ValuesOfSparse(Function):
     @staticmethod
     def backward(ctx: Any, g: Any) -> Any:
         pattern = ctx.pattern
-        if g is None or pattern.coalesced or pattern.layout is sparse_csr:
+        if g is None or pattern.coalesced:
             return None if g is None else from_values(g, pattern)
         places, first = np.unique(places_of(pattern), return_index=True)
         return from_values(g.index_select(0, from_array(first)), coo_pattern(places, pattern.size, pattern.sparse_dim))
@@ -241,7 +241,7 @@ def _tangents_at(tangent: Any, pattern: Pattern) -> Any:
     if type(tangent) is SparseTensor and same_places(tangent._pattern, pattern):
         return values_of(tangent)
     values = values_at(tangent, pattern)
-    if pattern.coalesced or pattern.layout is sparse_csr:
+    if pattern.coalesced:
         return values
     _, first = np.unique(places_of(pattern), return_index=True)
     again = np.ones(values.shape[0], bool)
@@ -296,8 +296,8 @@ def values_of(tensor: Any) -> Any:
 
 
 def coalesced(tensor: Any) -> Any:
-    """The tensor with each place once, recorded; a CSR tensor as it is."""
-    return tensor if tensor._pattern.coalesced or tensor.is_sparse_csr else Coalesced.apply(tensor)
+    """The tensor with each place once, recorded."""
+    return tensor if tensor._pattern.coalesced else Coalesced.apply(tensor)
 
 
 def values_at(tensor: Any, pattern: Pattern) -> Any:

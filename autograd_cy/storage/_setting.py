@@ -41,7 +41,7 @@ def _check_dtype(tensor: Tensor, source: Any) -> None:
     """Refuse elements of another dtype; bytes serve for any."""
     if isinstance(source, UntypedStorage) or source.dtype is tensor.dtype:
         return
-    own, other = (STORAGES[x.dtype.name].removesuffix("Storage") for x in (tensor, source))
+    own, other = (STORAGES.get(x.dtype.name, x.dtype.name).removesuffix("Storage") for x in (tensor, source))
     if isinstance(source, Tensor):
         raise RuntimeError(f"Could not set tensor of type {other.lower()} to a tensor of type {own.lower()}")
     raise RuntimeError(f"Expected a Storage of type {own} or an UntypedStorage, but got type {other} for argument 1 'storage'")

@@ -207,11 +207,13 @@ class TypedStorage:
     def type(self, dtype: Any = None, non_blocking: bool = False) -> Any:
         """``type()`` is the name of the type, ``type(FloatStorage)`` a storage with the elements in that type."""
         if dtype is None:
-            return f"torch.{STORAGES[self.dtype.name]}"
+            return f"torch.{STORAGES.get(self.dtype.name, 'storage.TypedStorage')}"
         return self._converted(_dtype_of(dtype))
 
     def pickle_storage_type(self) -> str:
-        """``pickle_storage_type()`` is the name of the type in files: ``"FloatStorage"``."""
+        """``pickle_storage_type()`` is the name of the type in files: ``"FloatStorage"``; KeyError for uint16 and its kin."""
+        if self.dtype.name not in STORAGES:
+            raise KeyError(f"dtype {self.dtype} is not recognized")
         return STORAGES[self.dtype.name]
 
     _pickle_storage_type = pickle_storage_type

@@ -478,3 +478,16 @@ def test_rows_of_a_table_that_a_storage_saw_are_not_taken_for_zeros():
         table.grad = None
     ag.nn.functional.embedding(ag.tensor([7]), table).sum().backward()
     assert table.grad.sum() == 64
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["uint16", "uint32", "uint64"])
+def test_wider_unsigned_integers_have_no_storage_type_of_their_own(name):
+    x = ag.tensor([1, 2], dtype=getattr(ag, name))
+    storage = x.storage()
+    assert (storage.tolist(), storage.type(), x.storage_type()) == ([1, 2], "torch.storage.TypedStorage", None)
+    with pytest.raises(KeyError, match=f"dtype torch.{name} is not recognized"):
+        storage.pickle_storage_type()
+    with pytest.raises(RuntimeError, match="Could not set tensor of type float to a tensor of type"):
+        x.set_(ag.zeros(2))
+    assert x.tolist() == [1, 2]

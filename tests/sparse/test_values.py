@@ -106,6 +106,13 @@ def test_sums(pattern):
     near(s.norm(), d.norm())
 
 
+@pytest.mark.parametrize("keepdim", [False, True])
+@pytest.mark.parametrize("dim", [0, 1, 2, (0, 1), (1, 2), (0, 1, 2)])
+def test_sums_of_compressed_rows_with_dense_dimensions(dim, keepdim):
+    s = ag.sparse_csr_tensor([0, 2, 3], [0, 2, 1], ag.arange(12.0).reshape(3, 4), (2, 3, 4))
+    near(s.sum(dim, keepdim=keepdim), s.to_dense().sum(dim, keepdim=keepdim))
+
+
 @DRAWN
 @given(patterns(), st.integers(0, 2))
 def test_softmax(pattern, dim):

@@ -43,8 +43,6 @@ COMMON = (
     missing("float8 dtypes come next", r"float8_\w+"),
     missing("several processes come later", "distributed.TCPStore"),
     Difference("no TorchScript", error=r"this package has no TorchScript"),
-    missing("sparse tensors come next", r"(sparse(_(coo|csr)_tensor)?|to_sparse|is_sparse)"),
-    missing("bfloat16 comes next", "bfloat16"),
 )
 HIGHER = (Difference(RANDOM, test=r"testDiffOptCallback_0_simple_model_adam$"),)
 SKORCH = (Difference("storages come next", test=r"::test_torch_load_kwargs_forwarded_to_torch_load_unpickle$"),)
@@ -58,10 +56,6 @@ CAPTUM = (
 )
 LINEAR_OPERATOR = (
     Difference(RANDOM, test=r"test_kernel_linear_operator\.py::.*::test_inv_quad_logdet$", error="not close enough"),
-    Difference(
-        "sparse tensors come next (the test drops that error)",
-        test=r"test_interpolated_linear_operator\.py::.*::test_diagonalization(_symeig)?$", error="'evecs'",
-    ),
 )  # fmt: skip
 GPYTORCH = (
     Difference(

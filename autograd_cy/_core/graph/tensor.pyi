@@ -1305,7 +1305,7 @@ class Tensor(TensorBase):
     def storage_offset(self) -> _int:
         """how many elements lie before the tensor's first one in its memory."""
     def storage_type(self) -> _type:
-        """FloatStorage, or the like for the tensor's dtype; deprecated."""
+        """FloatStorage, or the like for the tensor's dtype, None if there is none; deprecated."""
     @overload
     def stride(self, dim: None = None) -> tuple[_int, ...]:
         """the distance of neighbours along each dimension, in elements."""
