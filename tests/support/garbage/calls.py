@@ -101,8 +101,8 @@ def state_of(x):
     version = 0 if x.is_inference() else x._version
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return {**contents(array_of(stored(x))), "version": version, "requires_grad": x.requires_grad, "grad_fn": id(x.grad_fn),
-                "retains_grad": x.retains_grad, "grad": id(x.grad)}  # fmt: skip
+        return {**contents(array_of(stored(x))), "version": version, "requires_grad": x.requires_grad,
+                "grad_fn": id(x.grad_fn), "retains_grad": x.retains_grad, "grad": id(x.grad)}  # fmt: skip
 
 
 def stored(x):
