@@ -69,7 +69,8 @@ cdef class PointwiseNode(Node):
         cdef object c = unpack(self, 2) if formula.operands & C else None
         cdef object y = unpack(self, 2) if formula.operands & Y else None
         if (<Pointwise *> self.op).wide and is_half(code_of((<Tensor> g).array)):
-            return rule(g.float(), a if a is None else a.float(), b, c, y if y is None else y.float()).half()
+            found = rule(g.float(), a if a is None else a.float(), b, c, y if y is None else y.float())
+            return found.to(g.dtype)
         return rule(g, a, b, c, y)
 
     cdef object jvp(self, tuple tangents):

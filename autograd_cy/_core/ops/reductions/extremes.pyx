@@ -8,6 +8,7 @@ import numpy as np
 
 cimport cython
 
+from autograd_cy._core.arrays.buffers cimport cast
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, type_word
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, shape_of, show
@@ -47,7 +48,7 @@ cdef class Extreme(WeightedReduction):
         count = np.sum(equal, dim_tuple(dims) if cnp.PyArray_NDIM(x) else None, keepdims=True)
         count = np.maximum(count, ~np.isnan(y))         # of what was overwritten nothing is the result
         with np.errstate(invalid="ignore"):
-            return new_tensor(np.asarray(np.divide(equal, count, dtype=x.dtype)))
+            return new_tensor(cast(np.asarray(np.divide(equal, count)), code_of(x)))
 
     cdef object vjp(self, object g, int i):
         """The other elements get zeros, also from an infinite gradient."""

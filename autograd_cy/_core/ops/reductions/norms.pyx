@@ -118,7 +118,7 @@ cdef class LinalgVectorNormBackward0(FusedReduction):
         y = (<Tensor> self.spread(unpack(self, 2))).array
         equal = np.absolute(x) == y
         count = np.maximum(np.sum(equal, self.constants[0] if cnp.PyArray_NDIM(x) else None, keepdims=True), 1)
-        return new_tensor(np.asarray(np.divide(equal, count, dtype=y.dtype)))
+        return new_tensor(cast(np.asarray(np.divide(equal, count)), code_of(y)))
 
 
 cdef cnp.ndarray square_root(cnp.ndarray array):
