@@ -93,9 +93,9 @@ _STORAGES = [
 _AUTOCAST = [
     "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
     "get_autocast_dtype", "get_autocast_gpu_dtype", "get_device_module", "has_lapack", "has_openmp", "has_spectral",
-    "init_num_threads", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "set_autocast_cache_enabled",
-    "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled",
-    "set_autocast_gpu_dtype", "set_flush_denormal",
+    "init_num_threads", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
+    "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype",
+    "set_autocast_enabled", "set_autocast_gpu_dtype", "set_flush_denormal",
 ]  # fmt: skip
 _JIT = ["CompilationUnit", "Future", "ScriptFunction", "ScriptModule"]
 _ERRORS = ["AcceleratorError", "OutOfMemoryError"]
@@ -132,7 +132,7 @@ _TYPES = [
 ]  # fmt: skip
 _SETTINGS = [
     "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode", "get_float32_matmul_precision",
-    "is_autocast_enabled", "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
+    "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
     "set_float32_matmul_precision", "use_deterministic_algorithms",
 ]  # fmt: skip
 _INTEROP = ["get_num_interop_threads", "set_num_interop_threads"]

@@ -5,8 +5,8 @@ from ._core.runtime.once import warn_user
 
 __all__ = [
     "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode", "get_float32_matmul_precision",
-    "is_autocast_enabled", "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
-    "set_float32_matmul_precision", "use_deterministic_algorithms",
+    "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode", "set_float32_matmul_precision",
+    "use_deterministic_algorithms",
 ]  # fmt: skip
 
 _DEBUG_MODES = ("default", "warn", "error")
@@ -104,13 +104,3 @@ def get_float32_matmul_precision() -> str:
     'highest'
     """
     return _precision
-
-
-def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """``is_autocast_enabled()`` is False, within autocast(), too.
-
-    >>> import autograd_cy as ag
-    >>> ag.is_autocast_enabled("cpu")
-    False
-    """
-    return False

@@ -1,4 +1,4 @@
-"""autocast and GradScaler: scripts with mixed precision run in the dtypes of their tensors."""
+"""GradScaler, and what autocast refuses. What autocast casts: test_autocast.py."""
 
 import math
 import warnings
@@ -7,12 +7,6 @@ from types import SimpleNamespace
 import pytest
 
 import autograd_cy as ag
-from autograd_cy._core.runtime import once
-
-
-@pytest.fixture(autouse=True)
-def warnings_not_given_before(monkeypatch):
-    monkeypatch.setattr(once, "_given", set())
 
 
 class Descent:
@@ -30,24 +24,6 @@ class Descent:
 @pytest.fixture
 def weight():
     return ag.tensor([1.0, 2.0], requires_grad=True)
-
-
-def test_autocast_warns_once_and_changes_nothing(weight):
-    with pytest.warns(UserWarning, match="autocast changes nothing here") as given:
-        for _ in range(3):
-            with ag.autocast("cpu"), ag.amp.autocast(device_type="cpu", dtype=ag.float16):
-                assert (weight * 2).dtype is ag.float32
-                assert not ag.is_autocast_enabled("cpu")
-    assert len(given) == 1
-
-
-def test_autocast_decorates():
-    @ag.autocast("cpu", enabled=False)
-    def double(x, times=2):
-        """Twice."""
-        return x * times
-
-    assert double(ag.ones(1), times=3).item() == 3 and double.__doc__ == "Twice."
 
 
 def test_cuda_is_warned_of():
@@ -147,19 +123,3 @@ def test_half_gradients_are_not_unscaled():
     optimizer = SimpleNamespace(param_groups=[{"params": [SimpleNamespace(grad=half)]}])
     with pytest.raises(ValueError, match="Attempting to unscale FP16 gradients"):
         scaler.unscale_(optimizer)
-
-
-def test_functions_of_mixed_precision(weight):
-    class Double(ag.autograd.Function):
-        @staticmethod
-        @ag.amp.custom_fwd(device_type="cpu", cast_inputs=ag.float32)
-        def forward(ctx, x):
-            return x * 2
-
-        @staticmethod
-        @ag.amp.custom_bwd(device_type="cpu")
-        def backward(ctx, g):
-            return g * 2
-
-    Double.apply(weight).sum().backward()
-    assert weight.grad.tolist() == [2, 2]

@@ -122,6 +122,7 @@ FACADE = [
     _vmap_internals
     autograd._functional_helpers
     autograd.functional
+    _autocast
     utils._checkpoint_errors utils._checkpoint_policy
     utils._checkpoint_frame
     utils.checkpoint
@@ -260,7 +261,7 @@ FACADE = [
     masked._reductions
     masked._elements
     masked
-    amp.autocast_mode amp.grad_scaler
+    _autocast_rules amp.autocast_mode amp.grad_scaler
     amp
     cuda.amp cuda.comm cuda.graphs cuda.memory cuda.nccl cuda.nvtx cuda.profiler cuda.random cuda.streams cpu.amp
     cuda cpu
