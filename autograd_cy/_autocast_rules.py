@@ -1,6 +1,7 @@
 """Which operations autocast casts, and to what: PyTorch's lists for the CPU (facade). Imported when autocast is enabled.
 
-A rule is called instead of the operation, as rule(function, args, kwargs), and returns its result. Operations that PyTorch composes of matrix products, and this package does not, have the results of those.
+A rule is called instead of the operation, as rule(function, args, kwargs), and returns its result. Operations that PyTorch
+composes of matrix products, and this package does not, have the results of those.
 """
 
 from collections.abc import Callable
@@ -22,8 +23,9 @@ _FLOAT32 = """
     cdist cholesky cholesky_inverse cholesky_solve geqrf grid_sampler grid_sampler_2d grid_sampler_3d inverse lu
     lu_solve max_pool3d nanquantile orgqr ormqr pinverse polar prod qr quantile stft svd trace triangular_solve view_as_complex
 
-    fft.fft fft.fft2 fft.fftn fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ihfft fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2
-    fft.rfftn linalg.cholesky linalg.cholesky_ex linalg.cond linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh
+    fft.fft fft.fft2 fft.fftn fft.hfft fft.ifft fft.ifft2 fft.ifftn fft.ihfft fft.irfft fft.irfft2 fft.irfftn fft.rfft
+    fft.rfft2 fft.rfftn
+    linalg.cholesky linalg.cholesky_ex linalg.cond linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh
     linalg.householder_product linalg.inv linalg.inv_ex linalg.lstsq linalg.matrix_rank linalg.qr linalg.solve linalg.svd
     linalg.svdvals linalg.tensorinv linalg.tensorsolve
 
@@ -50,15 +52,19 @@ def rules() -> dict[Any, Callable[..., Any]]:
     by_path |= {"einsum": _einsum, "inner": _inner, "tensordot": _tensordot, "matrix_power": _matrix_power}
     by_path |= {"linalg.matrix_power": _matrix_power, "nn.functional.pad": _pad, "index_copy": _promoted}
     by_path |= {"nn.functional.max_pool3d": _max_pool3d}
-    by_path |= dict.fromkeys(("nn.functional.bilinear", "nn.functional.pdist", "pdist"), _as_it_is)
+    by_path |= dict.fromkeys(("nn.functional.bilinear", "pdist"), _as_it_is)
     by_path |= {"nn.functional.local_response_norm": _local_response_norm}
     found: dict[Any, Callable[..., Any]] = {}
     for path, rule in by_path.items():
         found[attrgetter(path)(package)] = rule
         for name, its_rule in ((path, rule), (f"{path}_", _as_it_is)):
-            if name in vars(Tensor):  # where that is another function
+            if hasattr(Tensor, name):  # where that is another function
                 found.setdefault(getattr(Tensor, name), its_rule)
     return found
+
+
+def _in_dtype(function: Callable[..., Any], args: Any, kwargs: Any, dtype: Any) -> Any:
+    return function(*[cast(x, dtype) for x in args], **{name: cast(x, dtype) for name, x in kwargs.items()})
 
 
 def _as_it_is(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:

@@ -163,7 +163,12 @@ def autocast_increment_nesting() -> int:
 
 
 def autocast_decrement_nesting() -> int:
-    """``autocast_decrement_nesting()`` takes one autocast_increment_nesting() back; how many are left."""
+    """``autocast_decrement_nesting()`` takes one autocast_increment_nesting() back; how many are left.
+
+    >>> import autograd_cy as ag
+    >>> ag.autocast_increment_nesting(), ag.autocast_decrement_nesting()
+    (1, 0)
+    """
     return _autocast.nest(-1)
 
 

@@ -144,7 +144,7 @@ def _cast(value: Any, dtype: Any) -> Any:
         return {_cast(key, dtype): _cast(item, dtype) for key, item in value.items()}
     if isinstance(value, Iterable):
         items = [_cast(item, dtype) for item in value]
-        return type(value)(items) if isinstance(value, (list, tuple)) else items  # type: ignore[call-arg]
+        return type(value)(items) if isinstance(value, (list, tuple)) else items
     return value
 
 

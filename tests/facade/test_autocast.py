@@ -49,7 +49,7 @@ def test_results_of_float32(row, low):
 
 @pytest.mark.parametrize("row", [row for row in PLAIN if "bfloat16" in row.dtypes + row.forward], ids=lambda row: row.name)
 def test_results_of_bfloat16(row):
-    for k, sample in enumerate(map(in_bfloat16, samples_of(row))):
+    for k, sample in enumerate(list(row.samples(Maker(bfloat16, row.domain)))[:6]):
         expected = dtypes_of(row, sample)
         if row.name in WIDENED or WIDENED_SAMPLES.get(row.name, "")[k : k + 1] == "w":
             expected = [ag.float32 if dtype is ag.bfloat16 else dtype for dtype in expected]
@@ -216,7 +216,7 @@ def test_settings():
         ag.set_autocast_enabled("cpu", False)
         ag.set_autocast_dtype("cpu", ag.bfloat16)
     assert product(1, 1) is ag.float32
-    with pytest.raises(TypeError, match="must be torch.dtype"):
+    with pytest.raises(TypeError, match=r"must be torch\.dtype"):
         ag.set_autocast_dtype("cpu", "half")
     with pytest.raises(RuntimeError, match="device"):
         ag.is_autocast_enabled("nothing")
@@ -263,10 +263,11 @@ def test_subclasses_take_over_first():
     assert y.dtype is ag.bfloat16 and type(y) is Named and seen[0] == ("matmul", ag.float32)
 
 
+seen_in_backward = []
+
+
 class Cube(ag.autograd.Function):
     """x @ x @ x, which notes what is in force in backward."""
-
-    seen: list = []
 
     @staticmethod
     @ag.amp.custom_fwd(device_type="cpu")
@@ -278,13 +279,13 @@ class Cube(ag.autograd.Function):
     @ag.amp.custom_bwd(device_type="cpu")
     def backward(ctx, g):
         (x,) = ctx.saved_tensors
-        Cube.seen.append((ag.is_autocast_enabled("cpu"), (x @ x).dtype))
+        seen_in_backward.append((ag.is_autocast_enabled("cpu"), (x @ x).dtype))
         return (3 * x * x * g).float()
 
 
 def test_functions_have_in_backward_the_autocast_of_their_forward():
     x = ag.ones(1, 1, requires_grad=True)
-    Cube.seen.clear()
+    seen_in_backward.clear()
     with ag.autocast("cpu", dtype=ag.float16):
         y = Cube.apply(x)
     y.backward()
@@ -292,7 +293,7 @@ def test_functions_have_in_backward_the_autocast_of_their_forward():
     with ag.autocast("cpu"):
         z.backward()
     assert (y.dtype, z.dtype) == (ag.float16, ag.float32)
-    assert Cube.seen == [(True, ag.float16), (False, ag.float32)]
+    assert seen_in_backward == [(True, ag.float16), (False, ag.float32)]
 
 
 def test_cast_inputs_of_functions():
