@@ -41,6 +41,7 @@ _cache_enabled: ContextVar[bool] = ContextVar("autograd_cy autocast keeps casts"
 _nesting: ContextVar[int] = ContextVar("autograd_cy nested autocasts", default=0)
 _task: ContextVar[int] = ContextVar("autograd_cy backward of autocast", default=-1)  # in which it was enabled
 _kept: ContextVar[dict[int, tuple[Any, ...]] | None] = ContextVar("autograd_cy kept casts", default=None)
+_makers: list[Callable[[], dict[Any, Callable[..., Any]]]] = []  # _autocast_rules hands its function down
 _rules: dict[Any, Callable[..., Any]] = {}  # filled when autocast is first enabled
 
 
@@ -54,12 +55,15 @@ def set_for(device_type: str, by: int = 0, **changes: Any) -> None:
     changed = setting(device_type)._replace(**changes)
     if device_type == "cpu":
         if changed.enabled and not _rules:
-            from ._autocast_rules import rules
-
-            _rules.update(rules())
+            _rules.update(_makers[0]())
         _task.set(current_graph_task_id())
         hand_last_to(answer if changed.enabled else None, by)
     _settings.set({**_settings.get(), device_type: changed})
+
+
+def take_rules(make: Callable[[], dict[Any, Callable[..., Any]]]) -> None:
+    """take_rules(make): let make() tell the rules when autocast is first enabled."""
+    _makers.append(make)
 
 
 def is_cache_enabled() -> bool:

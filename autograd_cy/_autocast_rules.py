@@ -1,4 +1,4 @@
-"""Which operations autocast casts, and to what: PyTorch's lists for the CPU (facade). Imported when autocast is enabled.
+"""Which operations autocast casts, and to what: PyTorch's lists for the CPU (facade). Imported with autocast.
 
 A rule is called instead of the operation, as rule(function, args, kwargs), and returns its result. Operations that PyTorch
 composes of matrix products, and this package does not, have the results of those.
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
-from ._autocast import cast, is_cast, setting
+from ._autocast import cast, is_cast, setting, take_rules
 from ._core.arrays.dtypes import promote_types
 from ._core.graph.tensor import Tensor
 from ._names import float32
@@ -146,3 +146,6 @@ def _max_pool3d(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
 def _local_response_norm(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     x = args[0] if args else kwargs["input"]
     return (_wide if x.dim() > 3 else _as_it_is)(function, args, kwargs)
+
+
+take_rules(rules)

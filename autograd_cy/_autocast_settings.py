@@ -4,7 +4,7 @@ import importlib
 from types import ModuleType
 from typing import Any
 
-from . import _answers, _autocast
+from . import _answers, _autocast, _autocast_rules  # noqa: F401  (which hands its rules down)
 from ._core.arrays.dtypes import dtype as _dtype
 
 __all__ = [

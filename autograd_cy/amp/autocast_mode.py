@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _autocast
+from .. import _autocast, _autocast_rules  # noqa: F401  (which hands its rules down)
 from .._core.arrays.dtypes import dtype as _dtype
 from .._core.graph.tensor import Tensor
 from .._core.runtime.once import warn_user as _warn_user

@@ -123,6 +123,7 @@ FACADE = [
     autograd._functional_helpers
     autograd.functional
     _autocast
+    _autocast_rules
     utils._checkpoint_errors utils._checkpoint_policy
     utils._checkpoint_frame
     utils.checkpoint
@@ -261,7 +262,7 @@ FACADE = [
     masked._reductions
     masked._elements
     masked
-    _autocast_rules amp.autocast_mode amp.grad_scaler
+    amp.autocast_mode amp.grad_scaler
     amp
     cuda.amp cuda.comm cuda.graphs cuda.memory cuda.nccl cuda.nvtx cuda.profiler cuda.random cuda.streams cpu.amp
     cuda cpu
