@@ -81,9 +81,9 @@ _TYPED = [
 
 # Modules that `import *` does not bring along: few need them, or they only stand in for what is not here.
 _MODULES = [
-    "_VF", "_dynamo", "_jit_internal", "_ops", "_vmap_internals", "accelerator", "compiler", "cpu", "distributed",
-    "functional", "futures", "fx", "hub", "jit", "library", "mps", "mtia", "multiprocessing", "onnx", "ops", "sparse",
-    "storage", "types", "xpu",
+    "_VF", "__future__", "_dynamo", "_jit_internal", "_ops", "_utils", "_vmap_internals", "accelerator", "compiler", "cpu",
+    "distributed", "functional", "futures", "fx", "hub", "jit", "library", "mps", "mtia", "multiprocessing", "onnx", "ops",
+    "quasirandom", "sparse", "storage", "types", "xpu",
 ]  # fmt: skip
 _STORAGES = [
     "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage", "ComplexFloatStorage",
@@ -124,7 +124,10 @@ _QUESTIONS = [
 _LOWRANK = ["pca_lowrank", "svd_lowrank"]
 _LOBPCG = ["lobpcg"]
 _LAYOUT = ["layout", "sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sparse_csr", "strided"]
-_SPARSE = ["dsmm", "hsmm", "hspmm", "smm", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csr_tensor", "spmm"]
+_SPARSE = [
+    "dsmm", "hsmm", "hspmm", "resize_as_sparse_", "smm", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csr_tensor",
+    "spmm",
+]  # fmt: skip
 _INDICES = ["tril_indices", "triu_indices"]
 _TYPES = [
     "can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "numel", "promote_types",
@@ -155,6 +158,7 @@ __getattr__, __dir__ = _names_later(
         "jit": ["jit", *_JIT],
         "_autocast_settings": _AUTOCAST,
         "_alias": ["install_as_torch"],
+        "amp.grad_scaler": ["_amp_foreach_non_finite_check_and_unscale_", "_amp_update_scale_"],
         "_compile": ["compile"],
         "_coverage": ["coverage"],
         "_errors": _ERRORS,

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import _answers, _autocast
+from .._core.arrays.unset import Filling as _Filling
 from .._core.engine.task_queries import current_graph_task_id as _current_graph_task_id
 from .._core.engine.task_queries import current_node as _current_autograd_node
 from .._core.engine.task_queries import execution_order, is_captured_leaf, will_execute
@@ -90,6 +91,16 @@ __getattr__, __dir__ = names_later(__name__, {"_nn": [], "_autograd": [], "_func
 def _is_any_autocast_enabled() -> bool:
     """_is_any_autocast_enabled() -> bool: whether autocast is enabled for any device."""
     return any(_autocast.setting(name).enabled for name in ("cpu", "cuda"))
+
+
+def _get_deterministic_fill_uninitialized_memory() -> bool:
+    """utils.deterministic.fill_uninitialized_memory."""
+    return _Filling.is_wanted
+
+
+def _set_deterministic_fill_uninitialized_memory(mode: bool) -> None:
+    """Set utils.deterministic.fill_uninitialized_memory."""
+    _Filling.set_wanted(mode)
 
 
 def _set_fwd_grad_enabled(enabled: bool) -> None:
