@@ -124,9 +124,9 @@ cdef int warn_of_resize(Tensor out, Tensor result, str name) except -1:
                   f"({cnp.PyArray_SIZE(result.array)},).")
     elif name not in MAKES_TENSORS:
         warn_user(f"An output with one or more elements was resized since it had shape {sizes}, which does not match the "
-                  f"required output shape {list((<object> result).shape)}. This behavior is deprecated, and in a future PyTorch "
-                  "release outputs will not be resized unless they have zero elements. You can explicitly reuse an out tensor "
-                  "t by resizing it, inplace, to zero elements with t.resize_(0).")
+                  f"required output shape {list((<object> result).shape)}. This behavior is deprecated, and in a future "
+                  "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse an "
+                  "out tensor t by resizing it, inplace, to zero elements with t.resize_(0).")
     return 0
 
 
