@@ -7,7 +7,7 @@ import numpy as np
 
 from ._core.arrays import dtypes as _dtypes
 from ._core.graph.tensor import Tensor
-from ._core.runtime.entry import public
+from ._core.runtime.entry import public as _public
 from ._data import from_numpy
 from .random import randint
 
@@ -32,7 +32,7 @@ class SobolEngine:
     MAXBIT = 30
     MAXDIM = 21201
 
-    @public
+    @_public
     def __init__(self, dimension: int, scramble: bool = False, seed: int | None = None):
         if not 0 < dimension <= self.MAXDIM:
             raise ValueError(f"Supported range of dimensionality for SobolEngine is [1, {self.MAXDIM}]")
@@ -49,7 +49,7 @@ class SobolEngine:
         """How many points were drawn or passed over since the start, or since reset()."""
         return int(self._points.num_generated)
 
-    @public
+    @_public
     def draw(self, n: int = 1, out: Tensor | None = None, dtype: Any = None) -> Tensor:
         """``draw(n)``: the next n points, a tensor of n rows; written into `out`, which gets that shape, if there is one."""
         kind = _dtypes.get_default() if dtype is None else _dtypes.convert(dtype)
@@ -63,7 +63,7 @@ class SobolEngine:
         drawn = from_numpy(points).to(kind)
         return drawn if out is None else out.resize_(drawn.shape).copy_(drawn)
 
-    @public
+    @_public
     def draw_base2(self, m: int, out: Tensor | None = None, dtype: Any = None) -> Tensor:
         """``draw_base2(m)``: the next 2^m points; ValueError unless all that were drawn are a power of two, too."""
         n, before = 2**m, self.num_generated
@@ -80,7 +80,7 @@ class SobolEngine:
         self._points.reset()
         return self
 
-    @public
+    @_public
     def fast_forward(self, n: int) -> "SobolEngine":
         """``fast_forward(n)``: pass over the next n points; returns the engine."""
         if n:

@@ -13,8 +13,8 @@ and its like fill new memory with NaN, or with the largest number of integers.
 import sys
 from types import ModuleType
 
-from .._core.arrays.unset import Filling
-from .._core.runtime.entry import public
+from .._core.arrays.unset import Filling as _Filling
+from .._core.runtime.entry import public as _public
 
 __all__ = ["fill_uninitialized_memory"]  # noqa: F822  (of the class below)
 
@@ -25,12 +25,12 @@ class _Deterministic(ModuleType):
     @property
     def fill_uninitialized_memory(self) -> bool:
         """Whether memory that is not set is filled; RuntimeError for what is no bool."""
-        return Filling.is_wanted
+        return _Filling.is_wanted
 
     @fill_uninitialized_memory.setter
-    @public
+    @_public
     def fill_uninitialized_memory(self, mode: bool) -> None:
-        Filling.set_wanted(mode)
+        _Filling.set_wanted(mode)
 
 
 sys.modules[__name__].__class__ = _Deterministic
