@@ -101,8 +101,15 @@ def state_of(x):
     version = 0 if x.is_inference() else x._version
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return {**contents(array_of(x)), "version": version, "requires_grad": x.requires_grad, "grad_fn": id(x.grad_fn),
+        return {**contents(array_of(stored(x))), "version": version, "requires_grad": x.requires_grad, "grad_fn": id(x.grad_fn),
                 "retains_grad": x.retains_grad, "grad": id(x.grad)}  # fmt: skip
+
+
+def stored(x):
+    """A tensor that has the elements of this one: of a sparse one its values."""
+    if x.layout is ag.strided:
+        return x
+    return x._values() if x.layout is ag.sparse_coo else x.values()
 
 
 def contents(array):

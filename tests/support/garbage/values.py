@@ -6,6 +6,7 @@ import random
 import types
 
 import numpy as np
+from op_case import HALF
 
 import autograd_cy as ag
 
@@ -112,6 +113,7 @@ SIZES = [0, 1, 2, 3, -1, -2, 4, 2**31, 2**62, -(2**63), 2**63, 2**32 + 1]
 STRINGS = ["", "a", "mean", "sum", "none", "ij,jk->ik", "...", "\0", "\ud800", "float32", "i" * 1000, b"x", bytearray(3)]
 SHAPES = [(), (0,), (1,), (3,), (4,), (2, 3), (3, 2), (3, 3), (0, 3), (3, 0), (1, 3), (2, 3, 4), (2, 0, 3), (1,) * 5]
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]
+NEWER = ["uint16", "uint32", "uint64", *HALF[1:]]  # which few operations take
 
 
 class Maker:
@@ -195,7 +197,8 @@ class Maker:
 
     def tensor(self):
         """A Tensor of any type, shape, layout and place in the graph."""
-        dtype, shape = self.pick([*DTYPES, "float32", "float32", "float32", "float64", "int64"]), self.pick(SHAPES)
+        dtypes = [*DTYPES, "float32", "float32", "float32", "float64", "int64", self.pick(NEWER)]
+        dtype, shape = self.pick(dtypes), self.pick(SHAPES)
         numbers = np.asarray(self.random.randrange(5) + np.arange(int(np.prod(shape))).reshape(shape) % 4)
         x = ag.tensor(numbers).to(getattr(ag, dtype))
         if x.is_floating_point() or x.is_complex():
@@ -242,7 +245,22 @@ class Maker:
             return ag.from_numpy(np.ones((0, 2**40), np.float32))
         if how == 6:
             return ag.ones((1,) * 60, requires_grad=True)
+        if how == 7 and self.random.random() < 0.5:
+            return self.otherwise_stored(x)
         return x
+
+    def otherwise_stored(self, x):
+        """A sparse tensor, one on meta, a storage."""
+        how = self.random.randrange(5)
+        if how == 0:
+            return x.to("meta")
+        if how == 1:
+            return x.untyped_storage()
+        if how == 2:
+            return x.detach().clone().storage()
+        if how == 3 and x.ndim == 2:
+            return x.to_sparse_csr()
+        return x.to_sparse()
 
     def part_of_a_graph(self):
         """A node, a handle, an edge."""
