@@ -81,9 +81,9 @@ _TYPED = [
 
 # Modules that `import *` does not bring along: few need them, or they only stand in for what is not here.
 _MODULES = [
-    "_VF", "_dynamo", "_jit_internal", "_ops", "_vmap_internals", "accelerator", "compiler", "cpu", "distributed",
-    "functional", "futures", "fx", "hub", "jit", "library", "mps", "mtia", "multiprocessing", "onnx", "ops", "sparse",
-    "storage", "types", "xpu",
+    "_VF", "__future__", "_dynamo", "_jit_internal", "_ops", "_utils", "_vmap_internals", "accelerator", "compiler", "cpu",
+    "distributed", "functional", "futures", "fx", "hub", "jit", "library", "mps", "mtia", "multiprocessing", "onnx", "ops",
+    "quasirandom", "sparse", "storage", "types", "xpu",
 ]  # fmt: skip
 _STORAGES = [
     "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage", "ComplexFloatStorage",
@@ -93,9 +93,9 @@ _STORAGES = [
 _AUTOCAST = [
     "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
     "get_autocast_dtype", "get_autocast_gpu_dtype", "get_device_module", "has_lapack", "has_openmp", "has_spectral",
-    "init_num_threads", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "set_autocast_cache_enabled",
-    "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled",
-    "set_autocast_gpu_dtype", "set_flush_denormal",
+    "init_num_threads", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
+    "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype",
+    "set_autocast_enabled", "set_autocast_gpu_dtype", "set_flush_denormal",
 ]  # fmt: skip
 _JIT = ["CompilationUnit", "Future", "ScriptFunction", "ScriptModule"]
 _ERRORS = ["AcceleratorError", "OutOfMemoryError"]
@@ -124,7 +124,10 @@ _QUESTIONS = [
 _LOWRANK = ["pca_lowrank", "svd_lowrank"]
 _LOBPCG = ["lobpcg"]
 _LAYOUT = ["layout", "sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sparse_csr", "strided"]
-_SPARSE = ["dsmm", "hsmm", "hspmm", "smm", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csr_tensor", "spmm"]
+_SPARSE = [
+    "dsmm", "hsmm", "hspmm", "resize_as_sparse_", "smm", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csr_tensor",
+    "spmm",
+]  # fmt: skip
 _INDICES = ["tril_indices", "triu_indices"]
 _TYPES = [
     "can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "numel", "promote_types",
@@ -132,7 +135,7 @@ _TYPES = [
 ]  # fmt: skip
 _SETTINGS = [
     "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode", "get_float32_matmul_precision",
-    "is_autocast_enabled", "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
+    "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
     "set_float32_matmul_precision", "use_deterministic_algorithms",
 ]  # fmt: skip
 _INTEROP = ["get_num_interop_threads", "set_num_interop_threads"]
@@ -155,6 +158,7 @@ __getattr__, __dir__ = _names_later(
         "jit": ["jit", *_JIT],
         "_autocast_settings": _AUTOCAST,
         "_alias": ["install_as_torch"],
+        "amp.grad_scaler": ["_amp_foreach_non_finite_check_and_unscale_", "_amp_update_scale_"],
         "_compile": ["compile"],
         "_coverage": ["coverage"],
         "_errors": _ERRORS,

@@ -4,9 +4,11 @@ from math import e, inf, nan, pi
 
 from . import _C as _C
 from . import _VF as _VF
+from . import __future__ as __future__
 from . import _dynamo as _dynamo
 from . import _jit_internal as _jit_internal
 from . import _ops as _ops
+from . import _utils as _utils
 from . import _vmap_internals as _vmap_internals
 from . import accelerator as accelerator
 from . import (
@@ -47,6 +49,7 @@ from . import mtia as mtia
 from . import multiprocessing as multiprocessing
 from . import onnx as onnx
 from . import ops as ops
+from . import quasirandom as quasirandom
 from . import sparse as sparse
 from . import storage as storage
 from . import types as types
@@ -67,6 +70,7 @@ from ._autocast_settings import (
     init_num_threads,
     is_autocast_cache_enabled,
     is_autocast_cpu_enabled,
+    is_autocast_enabled,
     set_autocast_cache_enabled,
     set_autocast_cpu_dtype,
     set_autocast_cpu_enabled,
@@ -177,7 +181,6 @@ from ._settings import (
     are_deterministic_algorithms_enabled,
     get_deterministic_debug_mode,
     get_float32_matmul_precision,
-    is_autocast_enabled,
     is_deterministic_algorithms_warn_only_enabled,
     set_deterministic_debug_mode,
     set_float32_matmul_precision,
@@ -213,6 +216,8 @@ from ._types import (
 )
 from ._windows import bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window
 from .amp import GradScaler, autocast
+from .amp.grad_scaler import _amp_foreach_non_finite_check_and_unscale_ as _amp_foreach_non_finite_check_and_unscale_
+from .amp.grad_scaler import _amp_update_scale_ as _amp_update_scale_
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled, set_anomaly_enabled
 from .autograd.grad_mode import (
     enable_grad,
@@ -243,7 +248,17 @@ from .random import (
     set_rng_state,
 )
 from .serialization import load, save
-from .sparse._names import dsmm, hsmm, hspmm, smm, sparse_compressed_tensor, sparse_coo_tensor, sparse_csr_tensor, spmm
+from .sparse._names import (
+    dsmm,
+    hsmm,
+    hspmm,
+    resize_as_sparse_,
+    smm,
+    sparse_compressed_tensor,
+    sparse_coo_tensor,
+    sparse_csr_tensor,
+    spmm,
+)
 from .storage import (
     BFloat16Storage,
     BoolStorage,
@@ -331,29 +346,29 @@ __all__ = [
     "profiler", "promote_types", "put", "qint8", "qint32", "qr", "quantile", "quint2x4", "quint4x2", "quint8",
     "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "random",
     "randperm", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder", "renorm", "repeat",
-    "repeat_interleave", "reshape", "resize_as_", "resolve_conj", "resolve_neg", "result_type", "return_types",
-    "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_",
-    "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "save", "scalar_tensor", "scatter", "scatter_add",
-    "scatter_reduce", "searchsorted", "seed", "segment_reduce", "select", "select_copy", "select_scatter", "selu",
-    "selu_", "serialization", "set_anomaly_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype",
-    "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype",
-    "set_default_device", "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode",
-    "set_float32_matmul_precision", "set_flush_denormal", "set_grad_enabled", "set_num_interop_threads",
-    "set_num_threads", "set_printoptions", "set_rng_state", "set_warn_always", "sgn", "sgn_", "short", "sigmoid",
-    "sigmoid_", "sign", "sign_", "signal", "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice_copy",
-    "slice_scatter", "slogdet", "smm", "softmax", "sort", "sparse_bsc", "sparse_bsr", "sparse_compressed_tensor",
-    "sparse_coo", "sparse_coo_tensor", "sparse_csc", "sparse_csr", "sparse_csr_tensor", "special", "split",
-    "split_copy", "split_with_sizes", "split_with_sizes_copy", "spmm", "sqrt", "sqrt_", "square", "square_",
-    "squeeze", "squeeze_copy", "stack", "std", "std_mean", "stft", "strided", "sub", "subtract", "sum", "svd",
-    "svd_lowrank", "swapaxes", "swapdims", "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_",
-    "tensor", "tensor_split", "tensordot", "testing", "threshold", "threshold_", "tile", "topk", "trace",
-    "transpose", "transpose_copy", "trapezoid", "trapz", "triangular_solve", "tril", "tril_indices",
-    "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "typename", "uint1", "uint2",
-    "uint3", "uint4", "uint5", "uint6", "uint7", "uint8", "uint16", "uint32", "uint64", "unbind", "unbind_copy",
-    "unflatten", "unfold", "unfold_copy", "unique", "unique_consecutive", "unravel_index", "unsafe_chunk",
-    "unsafe_split", "unsafe_split_with_sizes", "unsqueeze", "unsqueeze_copy", "use_deterministic_algorithms",
-    "utils", "var", "var_mean", "vdot", "view", "view_as_complex", "view_as_real", "view_copy", "vmap", "vsplit",
-    "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
+    "repeat_interleave", "reshape", "resize_as_", "resize_as_sparse_", "resolve_conj", "resolve_neg", "result_type",
+    "return_types", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round",
+    "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub", "save", "scalar_tensor", "scatter",
+    "scatter_add", "scatter_reduce", "searchsorted", "seed", "segment_reduce", "select", "select_copy",
+    "select_scatter", "selu", "selu_", "serialization", "set_anomaly_enabled", "set_autocast_cache_enabled",
+    "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled",
+    "set_autocast_gpu_dtype", "set_default_device", "set_default_dtype", "set_default_tensor_type",
+    "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal", "set_grad_enabled",
+    "set_num_interop_threads", "set_num_threads", "set_printoptions", "set_rng_state", "set_warn_always", "sgn",
+    "sgn_", "short", "sigmoid", "sigmoid_", "sign", "sign_", "signal", "signbit", "sin", "sin_", "sinc", "sinc_",
+    "sinh", "sinh_", "slice_copy", "slice_scatter", "slogdet", "smm", "softmax", "sort", "sparse_bsc", "sparse_bsr",
+    "sparse_compressed_tensor", "sparse_coo", "sparse_coo_tensor", "sparse_csc", "sparse_csr", "sparse_csr_tensor",
+    "special", "split", "split_copy", "split_with_sizes", "split_with_sizes_copy", "spmm", "sqrt", "sqrt_",
+    "square", "square_", "squeeze", "squeeze_copy", "stack", "std", "std_mean", "stft", "strided", "sub",
+    "subtract", "sum", "svd", "svd_lowrank", "swapaxes", "swapdims", "t", "t_copy", "take", "take_along_dim", "tan",
+    "tan_", "tanh", "tanh_", "tensor", "tensor_split", "tensordot", "testing", "threshold", "threshold_", "tile",
+    "topk", "trace", "transpose", "transpose_copy", "trapezoid", "trapz", "triangular_solve", "tril",
+    "tril_indices", "triplet_margin_loss", "triu", "triu_indices", "true_divide", "trunc", "trunc_", "typename",
+    "uint1", "uint2", "uint3", "uint4", "uint5", "uint6", "uint7", "uint8", "uint16", "uint32", "uint64", "unbind",
+    "unbind_copy", "unflatten", "unfold", "unfold_copy", "unique", "unique_consecutive", "unravel_index",
+    "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze", "unsqueeze_copy",
+    "use_deterministic_algorithms", "utils", "var", "var_mean", "vdot", "view", "view_as_complex", "view_as_real",
+    "view_copy", "vmap", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros", "zeros_like",
 ]
 __version__: str
 newaxis: None

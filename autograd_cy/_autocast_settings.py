@@ -1,39 +1,182 @@
-"""Settings of autocast, which changes nothing here, and what the build has (facade). Imported when asked for."""
+"""Settings of autocast, and what the build has (facade). Imported when asked for."""
 
 import importlib
 from types import ModuleType
 from typing import Any
 
-from . import _answers
-from ._names import bfloat16, float16
+from . import _answers, _autocast, _autocast_rules  # noqa: F401  (which hands its rules down)
+from ._core.arrays.dtypes import dtype as _dtype
 
 __all__ = [
     "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
     "get_autocast_dtype", "get_autocast_gpu_dtype", "get_device_module", "has_lapack", "has_openmp", "has_spectral",
-    "init_num_threads", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "set_autocast_cache_enabled",
-    "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype", "set_autocast_enabled",
-    "set_autocast_gpu_dtype", "set_flush_denormal",
+    "init_num_threads", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
+    "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype",
+    "set_autocast_enabled", "set_autocast_gpu_dtype", "set_flush_denormal",
 ]  # fmt: skip
 
 has_lapack = has_spectral = True
 has_openmp = False
 
-is_autocast_cache_enabled = _answers.answers(True)
-is_autocast_cpu_enabled = set_flush_denormal = _answers.answers(False)
-autocast_increment_nesting, autocast_decrement_nesting = _answers.answers(1), _answers.answers(0)
-get_autocast_cpu_dtype, get_autocast_gpu_dtype = _answers.answers(bfloat16), _answers.answers(float16)
-clear_autocast_cache = init_num_threads = set_autocast_cache_enabled = set_autocast_cpu_dtype = _answers.answers(None)
-set_autocast_cpu_enabled = set_autocast_dtype = set_autocast_enabled = set_autocast_gpu_dtype = clear_autocast_cache
+set_flush_denormal, init_num_threads = _answers.answers(False), _answers.answers(None)
+
+
+def is_autocast_enabled(device_type: str = "cuda") -> bool:
+    """``is_autocast_enabled("cpu")`` is True within autocast("cpu").
+
+    >>> import autograd_cy as ag
+    >>> ag.is_autocast_enabled("cpu")
+    False
+    """
+    return _autocast.setting(_checked(device_type)).enabled
+
+
+def is_autocast_cpu_enabled() -> bool:
+    """``is_autocast_cpu_enabled()`` is ``is_autocast_enabled("cpu")``.
+
+    >>> import autograd_cy as ag
+    >>> ag.is_autocast_cpu_enabled()
+    False
+    """
+    return is_autocast_enabled("cpu")
 
 
 def get_autocast_dtype(device_type: str) -> Any:
-    """``get_autocast_dtype("cpu")`` is the dtype that PyTorch would take: bfloat16, for "cuda" float16.
+    """``get_autocast_dtype("cpu")`` is the dtype that autocast takes: bfloat16 unless told otherwise, for "cuda" float16.
 
     >>> import autograd_cy as ag
     >>> ag.get_autocast_dtype("cuda")
     torch.float16
     """
-    return float16 if device_type == "cuda" else bfloat16
+    return _autocast.setting(_checked(device_type)).dtype
+
+
+def get_autocast_cpu_dtype() -> Any:
+    """``get_autocast_cpu_dtype()`` is ``get_autocast_dtype("cpu")``.
+
+    >>> import autograd_cy as ag
+    >>> ag.get_autocast_cpu_dtype()
+    torch.bfloat16
+    """
+    return get_autocast_dtype("cpu")
+
+
+def get_autocast_gpu_dtype() -> Any:
+    """``get_autocast_gpu_dtype()`` is ``get_autocast_dtype("cuda")``.
+
+    >>> import autograd_cy as ag
+    >>> ag.get_autocast_gpu_dtype()
+    torch.float16
+    """
+    return get_autocast_dtype("cuda")
+
+
+_by_hand = [False]  # whether autocast was ever enabled by set_autocast_enabled(): calls look for it from then on
+
+
+def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
+    """``set_autocast_enabled("cpu", True)`` enables autocast in this thread until it is disabled; one argument is for "cuda".
+
+    >>> import autograd_cy as ag
+    >>> ag.set_autocast_enabled("cpu", False)
+    """
+    name, on = ("cuda", device_type) if enabled is None else (_checked(device_type), enabled)
+    first = name == "cpu" and bool(on) and not _by_hand[0]
+    _by_hand[0] |= first
+    _autocast.set_for(name, int(first), enabled=bool(on))
+
+
+def set_autocast_cpu_enabled(enabled: bool) -> None:
+    """``set_autocast_cpu_enabled(enabled)`` is ``set_autocast_enabled("cpu", enabled)``.
+
+    >>> import autograd_cy as ag
+    >>> ag.set_autocast_cpu_enabled(False)
+    """
+    set_autocast_enabled("cpu", enabled)
+
+
+def set_autocast_dtype(device_type: str, dtype: Any) -> None:
+    """``set_autocast_dtype("cpu", float16)``: the dtype of autocast in this thread. TypeError for what is no dtype.
+
+    >>> import autograd_cy as ag
+    >>> ag.set_autocast_dtype("cpu", ag.bfloat16)
+    """
+    if not isinstance(dtype, _dtype):
+        raise TypeError(f"set_autocast_dtype(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
+    _autocast.set_for(_checked(device_type), dtype=dtype)
+
+
+def set_autocast_cpu_dtype(dtype: Any) -> None:
+    """``set_autocast_cpu_dtype(dtype)`` is ``set_autocast_dtype("cpu", dtype)``.
+
+    >>> import autograd_cy as ag
+    >>> ag.set_autocast_cpu_dtype(ag.bfloat16)
+    """
+    set_autocast_dtype("cpu", dtype)
+
+
+def set_autocast_gpu_dtype(dtype: Any) -> None:
+    """``set_autocast_gpu_dtype(dtype)`` is ``set_autocast_dtype("cuda", dtype)``.
+
+    >>> import autograd_cy as ag
+    >>> ag.set_autocast_gpu_dtype(ag.float16)
+    """
+    set_autocast_dtype("cuda", dtype)
+
+
+def is_autocast_cache_enabled() -> bool:
+    """``is_autocast_cache_enabled()``: whether autocast keeps the casts of weights.
+
+    >>> import autograd_cy as ag
+    >>> ag.is_autocast_cache_enabled()
+    True
+    """
+    return _autocast.is_cache_enabled()
+
+
+def set_autocast_cache_enabled(enabled: bool) -> None:
+    """``set_autocast_cache_enabled(enabled)``: let autocast keep the casts of weights in this thread, or not.
+
+    >>> import autograd_cy as ag
+    >>> ag.set_autocast_cache_enabled(True)
+    """
+    _autocast.enable_cache(bool(enabled))
+
+
+def clear_autocast_cache() -> None:
+    """``clear_autocast_cache()`` drops the casts that are kept.
+
+    >>> import autograd_cy as ag
+    >>> ag.clear_autocast_cache()
+    """
+    _autocast.clear_cache()
+
+
+def autocast_increment_nesting() -> int:
+    """``autocast_increment_nesting()``: the casts that are kept stay until as many decrements; how many are due.
+
+    >>> import autograd_cy as ag
+    >>> ag.autocast_increment_nesting(), ag.autocast_decrement_nesting()
+    (1, 0)
+    """
+    return _autocast.nest(1)
+
+
+def autocast_decrement_nesting() -> int:
+    """``autocast_decrement_nesting()`` takes one autocast_increment_nesting() back; how many are left.
+
+    >>> import autograd_cy as ag
+    >>> ag.autocast_increment_nesting(), ag.autocast_decrement_nesting()
+    (1, 0)
+    """
+    return _autocast.nest(-1)
+
+
+def _checked(device_type: str) -> str:
+    """The type of a device; RuntimeError for what is none."""
+    from ._size import device
+
+    return device_type if device_type in ("cpu", "cuda") else device(device_type).type
 
 
 def get_device_module(device: Any = None) -> ModuleType:
@@ -52,4 +195,4 @@ def get_device_module(device: Any = None) -> ModuleType:
         raise RuntimeError(f"Invalid device_module '{kind}': there is no module torch.{kind}") from None
 
 
-_answers.named(globals(), "autocast changes nothing here", "")
+_answers.named(globals(), "this build has nothing to set there", "")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ._core.arrays import dtypes
+from ._core.arrays import dtypes, unset
 from ._core.graph.tensor import Tensor, from_array
 from ._data import array_from
 from ._size import Size, on_cpu
@@ -62,7 +62,7 @@ def is_storage(value: Any) -> bool:
 
 def _empty(sizes: tuple[int, ...], dtype: dtypes.dtype) -> Tensor:
     try:
-        return from_array(np.empty(sizes, dtype.numpy_dtype))
+        return from_array(unset.empty(sizes, dtype.numpy_dtype))
     except ValueError as error:
         raise RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)}: {error}") from None
 

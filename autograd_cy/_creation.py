@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import dtype_of_number, integer, number, resolve, sizes, wrap
-from ._core.arrays import dtypes
+from ._core.arrays import dtypes, unset
 from ._core.arrays.conversions import fitting_array
 from ._core.arrays.formats import checked, contiguous_format, made_in
 from ._core.graph.tensor import Tensor
@@ -100,7 +100,7 @@ def empty(
     wanted = contiguous_format if memory_format is None else checked(memory_format, "empty")
     if wanted is None:
         raise RuntimeError("unsupported memory format Preserve")
-    return wrap(made_in(wanted, np.empty, sizes("empty", shape, size), dtype), requires_grad, out, "empty")
+    return wrap(made_in(wanted, unset.empty, sizes("empty", shape, size), dtype), requires_grad, out, "empty")
 
 
 @public

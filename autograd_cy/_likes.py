@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ._arguments import array_argument, laid_out_like, number, resolve, wrap
-from ._core.arrays import dtypes
+from ._core.arrays import dtypes, unset
 from ._core.arrays.conversions import fitting_array
 from ._core.batching.rules import declare_rule, on_values
 from ._core.graph.tensor import Tensor
@@ -83,7 +83,7 @@ def empty_like(
         return handle_torch_function(empty_like, (input,), input, **options)
     array = array_argument("empty_like", input)
     dtype = resolve(dtype, device, requires_grad, default=input.dtype)
-    return wrap(laid_out_like(array, np.empty, dtype, memory_format=memory_format), requires_grad)
+    return wrap(laid_out_like(array, unset.empty, dtype, memory_format=memory_format), requires_grad)
 
 
 @public

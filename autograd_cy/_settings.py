@@ -1,34 +1,42 @@
 """Settings of PyTorch that scripts make and read, and that change nothing here (facade). Imported when asked for."""
 
+from ._core.arrays.unset import Filling
 from ._core.runtime.entry import public
 from ._core.runtime.once import warn_user
 
 __all__ = [
     "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode", "get_float32_matmul_precision",
-    "is_autocast_enabled", "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
-    "set_float32_matmul_precision", "use_deterministic_algorithms",
+    "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode", "set_float32_matmul_precision",
+    "use_deterministic_algorithms",
 ]  # fmt: skip
 
 _DEBUG_MODES = ("default", "warn", "error")
 _PRECISIONS = ("highest", "high", "medium")
 _debug_mode = 0
+_warn_only = False
 _precision = _PRECISIONS[0]
+
+
+def _set_mode(mode: int, warn_only: bool) -> None:
+    global _debug_mode, _warn_only
+    _debug_mode, _warn_only, Filling.is_deterministic = mode, warn_only, mode > 0
 
 
 @public
 def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None:
-    """``use_deterministic_algorithms(True)`` is noted, and no more: each operation gives the same bits each time anyway.
+    """``use_deterministic_algorithms(True)`` lets `empty()` fill its memory: see `utils.deterministic`.
+
+    It changes nothing else: each operation gives the same bits each time anyway.
 
     TypeError if an argument is no bool.
 
     >>> import autograd_cy as ag
     >>> ag.use_deterministic_algorithms(False)
     """
-    global _debug_mode
     for name, value in (("mode", mode), ("warn_only", warn_only)):
         if not isinstance(value, bool):
             raise TypeError(f"use_deterministic_algorithms(): argument '{name}' must be bool, not {type(value).__name__}")
-    _debug_mode = (1 if warn_only else 2) if mode else 0
+    _set_mode((1 if warn_only else 2) if mode else 0, warn_only)
 
 
 def are_deterministic_algorithms_enabled() -> bool:
@@ -48,7 +56,7 @@ def is_deterministic_algorithms_warn_only_enabled() -> bool:
     >>> ag.is_deterministic_algorithms_warn_only_enabled()
     False
     """
-    return _debug_mode == 1
+    return _warn_only
 
 
 @public
@@ -60,14 +68,14 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     >>> import autograd_cy as ag
     >>> ag.set_deterministic_debug_mode("default")
     """
-    global _debug_mode
     if not isinstance(debug_mode, (int, str)):
         raise TypeError(f"debug_mode must be str or int, but got {type(debug_mode)}")
     if debug_mode not in (*_DEBUG_MODES, 0, 1, 2):
         raise RuntimeError(
             f"invalid value of debug_mode, expected one of `default`, `warn`, `error`, or 0, 1, 2, but got {debug_mode}"
         )
-    _debug_mode = _DEBUG_MODES.index(debug_mode) if isinstance(debug_mode, str) else int(debug_mode)
+    mode = _DEBUG_MODES.index(debug_mode) if isinstance(debug_mode, str) else int(debug_mode)
+    _set_mode(mode, mode == 1)
 
 
 def get_deterministic_debug_mode() -> int:
@@ -104,13 +112,3 @@ def get_float32_matmul_precision() -> str:
     'highest'
     """
     return _precision
-
-
-def is_autocast_enabled(device_type: str = "cuda") -> bool:
-    """``is_autocast_enabled()`` is False, within autocast(), too.
-
-    >>> import autograd_cy as ag
-    >>> ag.is_autocast_enabled("cpu")
-    False
-    """
-    return False

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from ._arguments import number, resolve, sizes, wrap
-from ._core.arrays import dtypes
+from ._core.arrays import dtypes, unset
 from ._core.arrays.conversions import fitting_array
 from ._core.graph.tensor import Tensor, sharing
 from ._core.ops.overrides import extend_overridable
 from ._core.runtime.entry import public
+from ._core.runtime.once import warn_once
 from ._size import on_cpu
 
 __all__ = ["empty_permuted", "empty_strided", "from_dlpack", "frombuffer", "scalar_tensor"]
@@ -70,17 +71,16 @@ def empty_permuted(
     if len(set(order)) < len(order):
         raise RuntimeError("Duplicate dim not allowed")
     wanted = resolve(dtype, device, requires_grad)
-    array = np.empty(tuple(shape[axis] for axis in order), wanted).transpose(np.argsort(order))
+    array = unset.empty(tuple(shape[axis] for axis in order), wanted).transpose(np.argsort(order))
     return wrap(array, requires_grad)
 
 
 @public
-def frombuffer(
-    buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False
-) -> Tensor:
+def frombuffer(buffer: Any, *, dtype: Any, count: int = -1, offset: int = 0, requires_grad: bool = False) -> Tensor:
     """``frombuffer(buffer, dtype=float32)`` is a 1-d tensor on the memory of an object with Python's buffer protocol.
 
-    `count` elements, all if it is negative, from byte `offset` on. A read-only buffer gives a read-only tensor.
+    `count` elements, all if it is negative, from byte `offset` on. A read-only buffer gives a read-only tensor, of which a
+    warning tells once.
 
     >>> import autograd_cy as ag
     >>> ag.frombuffer(bytearray(b"abc"), dtype=ag.uint8)
@@ -108,7 +108,13 @@ def frombuffer(
             f"requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater than actual "
             f"buffer length ({length} bytes)"
         )
-    result = sharing(np.frombuffer(buffer, wanted, count, offset))
+    array = np.frombuffer(buffer, wanted, count, offset)
+    if not array.flags.writeable:
+        warn_once(
+            "The given buffer is not writable, and neither is the tensor: to write to it is an error. Copy the buffer, or "
+            "make it writable, before converting it to a tensor. This warning is given once."
+        )
+    result = sharing(array)
     return result.requires_grad_() if requires_grad else result
 
 
@@ -161,9 +167,7 @@ extend_overridable("new_empty_strided", new_empty_strided)
 def _strided(name: str, size: Any, stride: Any, dtype: np.dtype) -> np.ndarray:
     shape, strides = sizes(name, (), size), sizes("stride", (), stride)
     if len(shape) != len(strides):
-        raise RuntimeError(
-            f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(strides)})"
-        )
+        raise RuntimeError(f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(strides)})")
     length = 1 + sum((n - 1) * step for n, step in zip(shape, strides, strict=True)) if all(shape) else 0
-    memory = np.empty(length, dtype)
+    memory = unset.empty(length, dtype)
     return np.ndarray(shape, dtype, memory, 0, tuple(step * dtype.itemsize for step in strides))

@@ -15,6 +15,7 @@ from . import (
 from ._arguments import number, resolve, sizes
 from ._closeness import allclose, equal
 from ._constructor import construct
+from ._core.arrays import unset
 from ._core.arrays.conversions import fitting_array
 from ._core.arrays.dtypes import all_dtypes, convert, get_default
 from ._core.arrays.formats import checked, is_dense_in, suggested
@@ -929,7 +930,7 @@ def _new(name, fill):
 
 _new("new_zeros", np.zeros)
 _new("new_ones", np.ones)
-_new("new_empty", np.empty)
+_new("new_empty", unset.empty)
 
 
 @partial(method, batch=batched_new_full)

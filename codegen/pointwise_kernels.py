@@ -15,9 +15,9 @@ BORROWED = {"exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "co
             "pow_number": "power",
             "sinh": "sinh", "cosh": "cosh", "exp2": "exp2", "log1p": "log1p", "fmod": "fmod", "floor_quotient": "floor_divide"}
 # of these, the loops for double, or float, too, are our own: sines.pyx, remainders.pyx, powers_of_two.pyx,
-# truth_loops.pyx
+# truth_loops.pyx; those for complex numbers: complex_logarithms.pyx
 OWN = {"sin": [FLOATS[1]], "cos": [FLOATS[1]], "fmod": FLOATS[:2], "floor_quotient": FLOATS[:2],
-       "ldexp": FLOATS[:2]}
+       "ldexp": FLOATS[:2], "log1p": FLOATS[2:]}
 OWN |= {f"logical_{name}": FLOATS[:2] for name in ("and", "or", "xor", "not")}
 # functions of elementary.h, for real numbers: they become part of the loop
 ELEMENTARY = ["exp", "erf", "erfc", "sigmoid", "sigmoid_slope", "sqrt", "root", "inverse_root", "normal_cdf", "normal_pdf",

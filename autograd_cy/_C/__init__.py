@@ -9,7 +9,8 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from .. import _answers
+from .. import _answers, _autocast
+from .._core.arrays.unset import Filling as _Filling
 from .._core.engine.task_queries import current_graph_task_id as _current_graph_task_id
 from .._core.engine.task_queries import current_node as _current_autograd_node
 from .._core.engine.task_queries import execution_order, is_captured_leaf, will_execute
@@ -56,7 +57,7 @@ def DisableTorchFunction() -> Iterator[None]:
 _disabled_torch_function_impl = staticmethod(disabled_torch_function)  # as an attribute of a class it is not bound
 
 
-_PLAIN = {"_get_tracing_state": None, "_is_tracing": False, "_is_any_autocast_enabled": False, "_get_default_device": "cpu"}
+_PLAIN = {"_get_tracing_state": None, "_is_tracing": False, "_get_default_device": "cpu"}
 for _name, _value in _PLAIN.items():
     globals()[_name] = _answers.answers(_value)
 _log_api_usage_once = _log_api_usage_metadata = _jit_set_profiling_mode = _jit_set_profiling_executor = _answers.answers(None)
@@ -85,6 +86,21 @@ def _of_package(name: str) -> Any:
 
 
 __getattr__, __dir__ = names_later(__name__, {"_nn": [], "_autograd": [], "_functions": []}, _of_package)
+
+
+def _is_any_autocast_enabled() -> bool:
+    """_is_any_autocast_enabled() -> bool: whether autocast is enabled for any device."""
+    return any(_autocast.setting(name).enabled for name in ("cpu", "cuda"))
+
+
+def _get_deterministic_fill_uninitialized_memory() -> bool:
+    """utils.deterministic.fill_uninitialized_memory."""
+    return _Filling.is_wanted
+
+
+def _set_deterministic_fill_uninitialized_memory(mode: bool) -> None:
+    """Set utils.deterministic.fill_uninitialized_memory."""
+    _Filling.set_wanted(mode)
 
 
 def _set_fwd_grad_enabled(enabled: bool) -> None:

@@ -1,8 +1,8 @@
-"""``torch.amp``: scripts with mixed precision run, in the dtypes of their tensors (facade).
+"""``torch.amp``: mixed precision, by autocast and GradScaler (facade).
 
 >>> import autograd_cy as ag
 >>> ag.amp.is_autocast_available("cpu")
-False
+True
 """
 
 from .autocast_mode import autocast, custom_bwd, custom_fwd, is_autocast_available

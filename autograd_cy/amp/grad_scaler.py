@@ -1,17 +1,62 @@
 """GradScaler: losses are scaled up, gradients down, and steps with infinite gradients are left out (facade)."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from enum import Enum
 from typing import Any
 
 from .._core.graph.tensor import Tensor
 from .._core.runtime.once import warn_user as _warn_user
-from .._names import float16
+from .._creation import full
+from .._names import float16, float32, int32
 from .._size import device as _Device
 from ..autograd.grad_mode import no_grad
 
-__all__ = ["GradScaler"]
+__all__ = ["GradScaler", "OptState"]
 
-_FIELDS = ("scale", "growth_factor", "backoff_factor", "growth_interval", "_growth_tracker")
+
+class OptState(Enum):
+    """What was done for an optimizer since the last update().
+
+    >>> import autograd_cy as ag
+    >>> [state.name for state in ag.amp.grad_scaler.OptState]
+    ['READY', 'UNSCALED', 'STEPPED']
+    """
+
+    READY, UNSCALED, STEPPED = range(3)
+
+
+def _refresh_per_optimizer_state() -> dict[str, Any]:
+    return {"stage": OptState.READY, "found_inf_per_device": {}}
+
+
+@no_grad()
+def _amp_foreach_non_finite_check_and_unscale_(self: Sequence[Tensor], found_inf: Tensor, inv_scale: Tensor) -> None:
+    """Multiply gradients by inv_scale, in place; found_inf becomes 1 if an element was infinite or NaN."""
+    factor = inv_scale.item()
+    for gradient in self:
+        if not bool(gradient.isfinite().all()):
+            found_inf.fill_(1)
+        gradient.mul_(factor)
+
+
+@no_grad()
+def _amp_update_scale_(
+    self: Tensor, growth_tracker: Tensor, found_inf: Tensor, scale_growth_factor: float, scale_backoff_factor: float,
+    growth_interval: int,
+) -> Tensor:  # fmt: skip
+    """Lower the scale if found_inf is not 0, raise it after growth_interval steps without; the tracker counts these."""
+    if found_inf.item():
+        self.mul_(scale_backoff_factor)
+        growth_tracker.zero_()
+    elif growth_tracker.item() + 1 == growth_interval:
+        grown = self * scale_growth_factor
+        if bool(grown.isfinite().all()):
+            self.copy_(grown)
+        growth_tracker.zero_()
+    else:
+        growth_tracker.add_(1)
+    return self
 
 
 class GradScaler:
@@ -44,16 +89,19 @@ class GradScaler:
             return
         assert growth_factor > 1.0, "The growth factor must be > 1.0."
         assert backoff_factor < 1.0, "The backoff factor must be < 1.0."
-        self._scale, self._growth_tracker, self._is_used = float(init_scale), 0, False
+        self._init_scale, self._init_growth_tracker = float(init_scale), 0
+        self._scale: Any = None  # tensors from the first use on
+        self._growth_tracker: Any = None
         self._growth_factor, self._backoff_factor, self._growth_interval = growth_factor, backoff_factor, growth_interval
-        self._stages: dict[int, str] = {}  # of optimizers since the last update, by id
-        self._infinite: dict[int, bool] = {}
+        self._per_optimizer_states: dict[int, dict[str, Any]] = defaultdict(_refresh_per_optimizer_state)  # by id
 
     def scale(self, outputs: Any) -> Any:
         """``scale(loss)``: the product with the scale; of a list or a tuple of tensors, one of products."""
         if not self._enabled:
             return outputs
-        self._is_used = True
+        if self._scale is None:
+            self._scale = full((), self._init_scale, dtype=float32)
+            self._growth_tracker = full((), self._init_growth_tracker, dtype=int32)
         if isinstance(outputs, Tensor):
             return outputs * self._scale
         if not isinstance(outputs, Iterable):
@@ -69,19 +117,26 @@ class GradScaler:
         if not self._enabled:
             return
         self._check_used("unscale_")
-        stage = self._stages.get(id(optimizer))
-        if stage == "unscaled":
+        state = self._per_optimizer_states[id(optimizer)]
+        if state["stage"] is OptState.UNSCALED:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
-        if stage == "stepped":
+        if state["stage"] is OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
-        gradients = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
-        if any(g.dtype is float16 for g in gradients):
+        inverse = self._scale.double().reciprocal().float()
+        state["found_inf_per_device"] = self._unscale_grads_(optimizer, inverse, full((), 0.0, dtype=float32), False)
+        state["stage"] = OptState.UNSCALED
+
+    def _unscale_grads_(self, optimizer: Any, inv_scale: Tensor, found_inf: Tensor, allow_fp16: bool) -> dict[Any, Tensor]:
+        """Unscale the gradients of an optimizer's parameters; found_inf, by its device."""
+        parameters = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+        if not allow_fp16 and any(p.grad.dtype is float16 for p in parameters):
             raise ValueError("Attempting to unscale FP16 gradients.")
-        with no_grad():
-            self._infinite[id(optimizer)] = not all(bool(g.isfinite().all()) for g in gradients)
-            for g in gradients:
-                g.mul_(1.0 / self._scale)
-        self._stages[id(optimizer)] = "unscaled"
+        for parameter in parameters:
+            if parameter.grad.is_sparse and parameter.grad.dtype is float16:  # sums of entries at one place may overflow
+                parameter.grad = parameter.grad.coalesce()
+        values = [p.grad._values() if p.grad.is_sparse else p.grad for p in parameters]
+        _amp_foreach_non_finite_check_and_unscale_(values, found_inf, inv_scale)
+        return {found_inf.device: found_inf}
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """``step(optimizer)``: unscale the gradients, and call optimizer.step() if all are finite; what it returns, or None.
@@ -93,12 +148,14 @@ class GradScaler:
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
         self._check_used("step")
-        if self._stages.get(id(optimizer)) == "stepped":
+        state = self._per_optimizer_states[id(optimizer)]
+        if state["stage"] is OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
-        if id(optimizer) not in self._stages:
+        if state["stage"] is OptState.READY:
             self.unscale_(optimizer)
-        result = None if self._infinite[id(optimizer)] else optimizer.step(*args, **kwargs)
-        self._stages[id(optimizer)] = "stepped"
+        is_infinite = any(found.item() for found in state["found_inf_per_device"].values())
+        result = None if is_infinite else optimizer.step(*args, **kwargs)
+        state["stage"] = OptState.STEPPED
         return result
 
     def update(self, new_scale: Any = None) -> None:
@@ -107,22 +164,21 @@ class GradScaler:
             return
         self._check_used("update")
         if new_scale is not None:
-            self._scale = float(new_scale)
+            self._scale.fill_(float(new_scale))
         else:
-            assert self._infinite, "No inf checks were recorded prior to update."
-            self._follow(any(self._infinite.values()))
-        self._stages, self._infinite = {}, {}
-
-    def _follow(self, infinite: bool) -> None:
-        self._growth_tracker = 0 if infinite else self._growth_tracker + 1
-        if infinite:
-            self._scale *= self._backoff_factor
-        elif self._growth_tracker == self._growth_interval:
-            self._scale, self._growth_tracker = self._scale * self._growth_factor, 0
+            found = [inf for state in self._per_optimizer_states.values() for inf in state["found_inf_per_device"].values()]
+            assert found, "No inf checks were recorded prior to update."
+            _amp_update_scale_(
+                self._scale, self._growth_tracker, sum(found, start=found[0] * 0), self._growth_factor, self._backoff_factor,
+                self._growth_interval,
+            )  # fmt: skip
+        self._per_optimizer_states = defaultdict(_refresh_per_optimizer_state)
 
     def get_scale(self) -> float:
         """``get_scale()``: the scale; 1.0 if disabled."""
-        return self._scale if self._enabled else 1.0
+        if not self._enabled:
+            return 1.0
+        return self._init_scale if self._scale is None else float(self._scale.item())
 
     def is_enabled(self) -> bool:
         """``is_enabled()``: whether anything is scaled."""
@@ -140,9 +196,31 @@ class GradScaler:
         """``get_growth_interval()``: after how many steps without infinite gradients the scale is raised."""
         return self._growth_interval
 
+    def set_growth_factor(self, new_factor: float) -> None:
+        """``set_growth_factor(factor)``: what raises the scale from now on."""
+        self._growth_factor = new_factor
+
+    def set_backoff_factor(self, new_factor: float) -> None:
+        """``set_backoff_factor(factor)``: what lowers the scale from now on."""
+        self._backoff_factor = new_factor
+
+    def set_growth_interval(self, new_interval: int) -> None:
+        """``set_growth_interval(steps)``: after how many steps the scale is raised from now on."""
+        self._growth_interval = new_interval
+
+    def _get_growth_tracker(self) -> int:
+        if not self._enabled:
+            return 0
+        return self._init_growth_tracker if self._growth_tracker is None else int(self._growth_tracker.item())
+
     def state_dict(self) -> dict[str, Any]:
         """``state_dict()``: the numbers for load_state_dict(); empty if disabled."""
-        return {name: getattr(self, f"_{name.lstrip('_')}") for name in _FIELDS} if self._enabled else {}
+        if not self._enabled:
+            return {}
+        return {
+            "scale": self.get_scale(), "growth_factor": self._growth_factor, "backoff_factor": self._backoff_factor,
+            "growth_interval": self._growth_interval, "_growth_tracker": self._get_growth_tracker(),
+        }  # fmt: skip
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """``load_state_dict(state)``: go on from what state_dict() returned; RuntimeError if that is empty."""
@@ -152,11 +230,30 @@ class GradScaler:
             raise RuntimeError(
                 "The source state dict is empty, possibly because it was saved from a disabled instance of GradScaler."
             )
-        loaded = {f"_{name.lstrip('_')}": state_dict[name] for name in _FIELDS}
-        vars(self).update(loaded)
+        names = ("growth_factor", "backoff_factor", "growth_interval", "scale", "_growth_tracker")
+        growth, backoff, interval, scale, tracker = (state_dict[name] for name in names)
+        self._growth_factor, self._backoff_factor, self._growth_interval = growth, backoff, interval
+        self._init_scale, self._init_growth_tracker = scale, tracker
+        if self._scale is not None:
+            self._scale.fill_(scale)
+            self._growth_tracker.fill_(tracker)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(vars(self))
+        if self._enabled:
+            assert not self._per_optimizer_states, (
+                "A GradScaler instance may only be pickled at the beginning of an iteration, or at the end after "
+                "scaler.update()."
+            )
+            state |= {"_init_scale": self.get_scale(), "_init_growth_tracker": self._get_growth_tracker()}
+            state |= {"_scale": None, "_growth_tracker": None}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
 
     def _check_used(self, name: str) -> None:
         done = f"Attempted {name} but _scale is None.  "
-        assert self._is_used, (
+        assert self._scale is not None, (
             f"{done}This may indicate your script did not use scaler.scale(loss or outputs) earlier in the iteration."
         )

@@ -11,7 +11,8 @@ from ._construction import sparse_coo_tensor, sparse_csr_tensor
 from ._tensor import TABLE, SparseTensor, refused
 
 __all__ = [
-    "dsmm", "hsmm", "hspmm", "smm", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csr_tensor", "spmm",
+    "dsmm", "hsmm", "hspmm", "resize_as_sparse_", "smm", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csr_tensor",
+    "spmm",
 ]  # fmt: skip
 
 
@@ -89,6 +90,17 @@ def hspmm(mat1: Any, mat2: Any) -> Any:
 
 
 hsmm = hspmm
+
+
+def resize_as_sparse_(input: Any, the_template: Any) -> Any:
+    """``resize_as_sparse_(input, template)`` is ``input.resize_as_sparse_(template)``.
+
+    >>> import autograd_cy as ag
+    >>> empty = ag.zeros(1, 1).to_sparse()
+    >>> ag.resize_as_sparse_(empty, ag.ones(2, 3).to_sparse()).shape
+    torch.Size([2, 3])
+    """
+    return input.resize_as_sparse_(the_template)
 
 
 _METHODS = {

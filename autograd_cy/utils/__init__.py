@@ -4,10 +4,10 @@ from .._later import names_later as _names_later
 from .._missing import getattr_of as _getattr_of
 from . import hooks
 
-__all__ = ["benchmark", "checkpoint", "data", "dlpack", "hooks", "safetensors", "tensorboard"]
+__all__ = ["benchmark", "checkpoint", "data", "deterministic", "dlpack", "hooks", "safetensors", "tensorboard"]
 
 __getattr__, __dir__ = _names_later(
     __name__,
-    {"benchmark": (), "checkpoint": (), "data": (), "dlpack": (), "safetensors": (), "tensorboard": ()},
+    {"benchmark": (), "checkpoint": (), "data": (), "deterministic": (), "dlpack": (), "safetensors": (), "tensorboard": ()},
     _getattr_of(__name__, "torch.utils"),
 )

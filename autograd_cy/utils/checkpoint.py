@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from .._autocast import as_now as _autocast_as_now
 from .._core.engine.task_queries import is_checkpoint_valid as _is_checkpoint_valid
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public as _public
@@ -129,9 +130,10 @@ def _recomputed(
         raise ValueError(f"determinism_check should be one of {list(_CHECKS)}, but got {determinism_check}")
     first_context, second_context = context_fn()
     state = get_rng_state() if preserve else None
+    autocast = _autocast_as_now()
 
     def run_again(*args: Any) -> None:
-        with _random_numbers_from(state), second_context:
+        with _random_numbers_from(state), autocast(), second_context:
             function(*args, **kwargs)
 
     if not is_grad_enabled():
@@ -199,6 +201,7 @@ class CheckpointFunction(Function):
     def forward(ctx: Any, function: Callable[..., Any], preserve: bool, *args: Any) -> Any:
         ctx.function = function
         ctx.state = get_rng_state() if preserve else None
+        ctx.autocast = _autocast_as_now()
         ctx.template = [None if isinstance(x, Tensor) else x for x in args]
         ctx.positions = [i for i, x in enumerate(args) if isinstance(x, Tensor)]
         ctx.save_for_backward(*[x for x in args if isinstance(x, Tensor)])
@@ -216,7 +219,7 @@ class CheckpointFunction(Function):
         for i, tensor in zip(ctx.positions, ctx.saved_tensors, strict=True):
             args[i] = tensor
         args = list(detach_variable(tuple(args)))
-        with _random_numbers_from(ctx.state), enable_grad():
+        with _random_numbers_from(ctx.state), enable_grad(), ctx.autocast():
             outputs = ctx.function(*args)
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
         wanted = [

@@ -1,18 +1,13 @@
-"""autocast and GradScaler: scripts with mixed precision run in the dtypes of their tensors."""
+"""GradScaler, and what autocast refuses. What autocast casts: test_autocast.py."""
 
 import math
+import pickle
 import warnings
 from types import SimpleNamespace
 
 import pytest
 
 import autograd_cy as ag
-from autograd_cy._core.runtime import once
-
-
-@pytest.fixture(autouse=True)
-def warnings_not_given_before(monkeypatch):
-    monkeypatch.setattr(once, "_given", set())
 
 
 class Descent:
@@ -30,24 +25,6 @@ class Descent:
 @pytest.fixture
 def weight():
     return ag.tensor([1.0, 2.0], requires_grad=True)
-
-
-def test_autocast_warns_once_and_changes_nothing(weight):
-    with pytest.warns(UserWarning, match="autocast changes nothing here") as given:
-        for _ in range(3):
-            with ag.autocast("cpu"), ag.amp.autocast(device_type="cpu", dtype=ag.float16):
-                assert (weight * 2).dtype is ag.float32
-                assert not ag.is_autocast_enabled("cpu")
-    assert len(given) == 1
-
-
-def test_autocast_decorates():
-    @ag.autocast("cpu", enabled=False)
-    def double(x, times=2):
-        """Twice."""
-        return x * times
-
-    assert double(ag.ones(1), times=3).item() == 3 and double.__doc__ == "Twice."
 
 
 def test_cuda_is_warned_of():
@@ -149,17 +126,61 @@ def test_half_gradients_are_not_unscaled():
         scaler.unscale_(optimizer)
 
 
-def test_functions_of_mixed_precision(weight):
-    class Double(ag.autograd.Function):
-        @staticmethod
-        @ag.amp.custom_fwd(device_type="cpu", cast_inputs=ag.float32)
-        def forward(ctx, x):
-            return x * 2
+def test_scaler_has_tensors_from_its_first_use_on():
+    scaler = ag.GradScaler("cpu", init_scale=4.0)
+    assert scaler._scale is None and scaler._growth_tracker is None and scaler.get_scale() == 4
+    scaler.scale(ag.ones(1))
+    assert ag.equal(scaler._scale, ag.tensor(4.0)) and scaler._growth_tracker.dtype is ag.int32
+    copied = pickle.loads(pickle.dumps(scaler))
+    assert copied._scale is None and copied.get_scale() == 4 and copied._init_growth_tracker == 0
+    assert copied._per_optimizer_states["any"] == ag.amp.grad_scaler._refresh_per_optimizer_state()
+    with pytest.raises(AssertionError, match="may only be pickled at the beginning of an iteration"):
+        pickle.dumps(copied)
 
-        @staticmethod
-        @ag.amp.custom_bwd(device_type="cpu")
-        def backward(ctx, g):
-            return g * 2
 
-    Double.apply(weight).sum().backward()
-    assert weight.grad.tolist() == [2, 2]
+def test_state_of_an_optimizer(weight):
+    scaler, optimizer = ag.GradScaler("cpu", init_scale=4.0), Descent(weight)
+    scaler.scale(weight.sum()).backward()
+    states = scaler._per_optimizer_states
+    scaler.unscale_(optimizer)
+    assert states[id(optimizer)]["stage"] is ag.amp.grad_scaler.OptState.UNSCALED
+    assert [found.item() for found in states[id(optimizer)]["found_inf_per_device"].values()] == [0]
+    scaler.step(optimizer)
+    assert states[id(optimizer)]["stage"] is ag.amp.grad_scaler.OptState.STEPPED
+    scaler.update()
+    assert not scaler._per_optimizer_states
+
+
+def test_gradients_of_several_dtypes_and_sparse_ones_are_unscaled():
+    scaler = ag.GradScaler("cpu")
+    dense, half, sparse = ag.zeros(2), ag.zeros(2, dtype=ag.float16), ag.zeros(2)
+    dense.grad, half.grad, sparse.grad = (
+        ag.full((2,), 8.0),
+        ag.full((2,), 8.0, dtype=ag.float16),
+        ag.tensor([0, 8.0]).to_sparse(),
+    )
+    optimizer = Descent(dense, half, sparse)
+    with pytest.raises(ValueError, match="Attempting to unscale FP16 gradients"):
+        scaler._unscale_grads_(optimizer, ag.tensor(0.25), ag.zeros(1), False)
+    (found,) = scaler._unscale_grads_(optimizer, ag.tensor(0.25), ag.zeros(1), True).values()
+    assert found.item() == 0 and sparse.grad.to_dense().tolist() == [0, 2]
+    assert dense.grad.tolist() == half.grad.tolist() == [2, 2]
+    half.grad[1] = math.inf
+    (found,) = scaler._unscale_grads_(optimizer, ag.tensor(0.25), ag.zeros(1), True).values()
+    assert found.item() == 1
+
+
+def test_scale_is_updated_in_place():
+    scale, tracker, infinite = ag.tensor(4.0), ag.zeros((), dtype=ag.int32), ag.zeros(1)
+    seen = []
+    for found in (0, 0, 1):
+        infinite.fill_(found)
+        assert ag._amp_update_scale_(scale, tracker, infinite, 2.0, 0.25, 2) is scale
+        seen.append((scale.item(), tracker.item()))
+    assert seen == [(4, 1), (8, 0), (2, 0)]
+
+
+def test_factors_can_be_changed():
+    scaler = ag.GradScaler("cpu")
+    scaler.set_growth_factor(3.0), scaler.set_backoff_factor(0.1), scaler.set_growth_interval(5)
+    assert (scaler.get_growth_factor(), scaler.get_backoff_factor(), scaler.get_growth_interval()) == (3, 0.1, 5)

@@ -10,6 +10,7 @@ from common import ROOT, leaf
 from op_calls import OURS
 
 import autograd_cy as ag
+from autograd_cy._core.runtime import once
 from autograd_cy._numpy import counterparts
 from autograd_cy._numpy._ufuncs import call_of
 
@@ -331,6 +332,16 @@ def test_memoryview(dtype):
     np.asarray(view)[0, 0] = 0
     assert x.tolist()[0][0] == 0
     assert memoryview(ag.tensor(3)).shape == ()
+
+
+def test_frombuffer_of_what_is_read_only(monkeypatch):
+    monkeypatch.setattr(once, "_given", set())
+    with pytest.warns(UserWarning, match="The given buffer is not writable") as given:
+        x = ag.frombuffer(b"ab", dtype=ag.uint8)
+        ag.frombuffer(b"cd", dtype=ag.uint8)
+    assert len(given) == 1
+    with pytest.raises((RuntimeError, ValueError), match="read-only"):
+        x[0] = 1
 
 
 def test_frombuffer():

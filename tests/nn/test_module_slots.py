@@ -4,6 +4,7 @@ import gc
 import subprocess
 import sys
 import weakref
+from collections import OrderedDict
 
 import pytest
 
@@ -221,3 +222,23 @@ assert ag.nn.modules.linear.Linear is ag.nn.Linear and ag.nn.parameter.Parameter
 from autograd_cy.nn import Sequential, init, utils
 """
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def test_dicts_of_common_hooks_can_be_replaced(monkeypatch):
+    # a module looked for hooks of all modules in the dicts that were there when it was defined
+    common, called = nn.modules.module, []
+    for kind in ("forward", "forward_pre", "backward", "backward_pre", "buffer_registration", "parameter_registration"):
+        monkeypatch.setattr(common, f"_global_{kind}_hooks", OrderedDict())
+    layer, x = nn.Linear(1, 1), ag.ones(1, 1, requires_grad=True)
+    handle = common.register_module_forward_hook(lambda *args: called.append("forward"))
+    assert handle.hooks_dict_ref() is common._global_forward_hooks and handle.extra_dict_ref == ()
+    common.register_module_forward_pre_hook(lambda *args: called.append("before"))
+    common.register_module_full_backward_hook(lambda *args: called.append("backward"))
+    common.register_module_parameter_registration_hook(lambda *args: called.append("parameter"))
+    layer(x).sum().backward()
+    layer.scale = nn.Parameter(ag.ones(1))
+    assert called == ["before", "forward", "backward", "parameter"] and len(common._global_forward_hooks) == 1
+    for kind in ("forward", "forward_pre", "backward", "parameter_registration"):
+        setattr(common, f"_global_{kind}_hooks", OrderedDict())
+    layer(x).sum().backward()
+    assert len(called) == 4

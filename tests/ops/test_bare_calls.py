@@ -1,5 +1,7 @@
 """Calls with little in them: no tensors, no dimensions, tensors without elements; and numbers at the edge of a type."""
 
+import math
+
 import pytest
 
 import autograd_cy as torch
@@ -94,3 +96,25 @@ def test_what_is_put_beside_differences_has_the_sizes_of_the_other_dimensions(si
         torch.diff(x, dim=0, **{side: torch.zeros(1, 2)})
     with pytest.raises(RuntimeError, match="diff expects prepend or append to be the same dimension as input"):
         torch.diff(x, dim=0, **{side: torch.zeros(3)})
+
+
+@pytest.mark.parametrize(("kind", "tolerance"), [("complex64", 2e-7), ("complex128", 5e-16)])
+@pytest.mark.parametrize(
+    "z", [1e-19 + 1e-18j, -1e-18 + 1e-9j, 1e-30j, 1e-3 - 2e-3j, -0.5 + 0.866j, 3 + 4j, -1e4 + 1j, 1e30 - 1e30j]
+)
+def test_log1p_of_complex_numbers_keeps_a_small_real_part(z, kind, tolerance):
+    # 1 + z was computed first, and the real part of the result was 0
+    mpmath = pytest.importorskip("mpmath")
+    x = torch.tensor([z, 0, z], dtype=getattr(torch, kind))
+    with mpmath.workdps(60):
+        exact = complex(mpmath.log(1 + mpmath.mpmathify(x[0].item())))
+    for found in (torch.log1p(x)[0].item(), torch.log1p(x[::2])[1].item()):
+        assert found.real == pytest.approx(exact.real, rel=tolerance * 20, abs=1e-45)
+        assert found.imag == pytest.approx(exact.imag, rel=tolerance * 4)
+
+
+def test_log1p_of_infinite_complex_numbers():
+    inf = math.inf
+    found = torch.log1p(torch.tensor([inf, complex(0, inf), complex(inf, math.nan), -1 + 0j], dtype=torch.complex128)).tolist()
+    assert [z.real for z in found] == [inf, inf, inf, -inf]
+    assert found[1].imag == math.pi / 2 and found[0].imag == 0

@@ -1,5 +1,8 @@
 """out=: results written into a tensor that is given, and refused where that would be recorded."""
 
+import warnings
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -91,10 +94,9 @@ def test_taken_with_grad_under_no_grad() -> None:
     ("out", "kind", "message"),
     [
         ([0.0, 0.0], TypeError, "exp.*argument 'out' must be Tensor, not list"),
-        (torch.zeros(3), RuntimeError, r"expected out= of shape \[2\].*got \[3\]"),
         (torch.zeros(2, dtype=torch.int64), RuntimeError, "result type .* can't be cast to the desired output type"),
     ],
-    ids=["no tensor", "shape", "type"],
+    ids=["no tensor", "type"],
 )
 def test_bad_out_is_refused(out: object, kind: type, message: str) -> None:
     with pytest.raises(kind, match=message):
@@ -161,3 +163,54 @@ def test_no_backward_begins_at_what_was_resized():
     with pytest.raises(RuntimeError, match="AddBackward0 got an invalid gradient"):
         y.sum().backward()
     assert x.grad is None
+
+
+@pytest.mark.parametrize(
+    ("call", "shape"),
+    [
+        (lambda out: torch.exp(torch.ones(2), out=out), (2,)), (lambda out: torch.sum(torch.ones(2), 0, out=out), ()),
+        (lambda out: torch.mm(torch.ones(2, 1), torch.ones(1, 9), out=out), (2, 9)),
+        (lambda out: torch.cat([torch.ones(2), torch.ones(3)], out=out), (5,)),
+    ],
+)  # fmt: skip
+def test_an_out_of_another_shape_is_resized_with_a_warning(call: Callable[..., torch.Tensor], shape: tuple[int, ...]) -> None:
+    out = torch.zeros(7)
+    with pytest.warns(UserWarning, match=r"An output with one or more elements was resized since it had shape \[7\]"):
+        assert call(out) is out
+    assert torch.equal(out, call(torch.empty(0))) and out.shape == shape
+
+
+def test_results_of_other_types_resize_out_as_well() -> None:
+    x, places, truth = torch.tensor([1.0, 0.0, 2.0]), torch.zeros(7, dtype=torch.int64), torch.zeros(7, dtype=torch.bool)
+    with pytest.warns(UserWarning, match="was resized") as given:
+        torch.nonzero(x, out=places)
+        torch.all(x.bool(), out=truth)
+    assert len(given) == 2 and places.tolist() == [[0], [2]] and truth.shape == () and not truth.item()
+
+
+def test_the_memory_of_a_resized_out_is_kept_where_it_suffices() -> None:
+    out = torch.zeros(7)
+    head = out[:2]
+    with pytest.warns(UserWarning, match="was resized"):
+        torch.exp(torch.zeros(2), out=out)
+    assert head.tolist() == [1.0, 1.0]
+
+
+def test_functions_that_make_tensors_resize_out_silently() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for made in (torch.zeros(2, out=torch.ones(3)), torch.linspace(0, 1, 2, out=torch.ones(3)),
+                     torch.logspace(0, 1, 2, out=torch.ones(3)), torch.eye(2, out=torch.ones(3))):  # fmt: skip
+            assert len(made) == 2
+    with pytest.warns(
+        UserWarning, match=r"out tensor of shape \[3\] is 3 which does not match the computed number of elements 2"
+    ):
+        assert torch.arange(2.0, out=torch.ones(3)).tolist() == [0.0, 1.0]
+
+
+def test_an_out_that_requires_grad_is_not_resized() -> None:
+    out = torch.zeros(3, requires_grad=True)
+    with torch.no_grad(), pytest.warns(UserWarning, match="was resized"):
+        with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
+            torch.exp(torch.ones(2), out=out)
+    assert out.shape == (3,) and not out.detach().numpy().any()

@@ -61,7 +61,7 @@ FACADE = [
     functional _jit_internal onnx hub accelerator mps mtia xpu distributed._group distributed.rpc
     version
     _homes _dlpack
-    _names _alias_children _alias_metadata _alias_names _alias _layers
+    __future__ _names _alias_children _alias_metadata _alias_names _alias _layers
     profiler._page
     _moves
     _data _creation _indices _likes _sequences _strided _tensor_str _windows utils.hooks _shared_memory
@@ -77,7 +77,7 @@ FACADE = [
     storage._typed
     storage._legacy storage._setting
     storage
-    utils.dlpack
+    utils.deterministic utils.dlpack
     return_types types _function_modes
     _default_device
     _questions
@@ -122,6 +122,8 @@ FACADE = [
     _vmap_internals
     autograd._functional_helpers
     autograd.functional
+    _autocast
+    _autocast_rules
     utils._checkpoint_errors utils._checkpoint_policy
     utils._checkpoint_frame
     utils.checkpoint
@@ -157,7 +159,7 @@ FACADE = [
     autograd
     _C._autograd _C._functions
     _C
-    fft linalg special overrides _autocast_settings nn.common_types
+    fft linalg special overrides _autocast_settings nn.common_types quasirandom
     _lobpcg
     _numpy._arguments
     _numpy._mathematics _numpy._reductions _numpy._shapes _numpy._signals
@@ -268,7 +270,7 @@ FACADE = [
     backends.cpu backends.cuda backends.cudnn backends.cusparselt backends.kleidiai backends.mha backends.miopen backends.mkl
     backends.mkldnn backends.mps backends.nnpack backends.openmp backends.opt_einsum backends.quantized backends.xnnpack
     backends
-    _settings
+    _settings _utils
     distributions._formulas distributions._gamma_draws distributions._noise
     distributions.constraints distributions.utils
     distributions.distribution

@@ -312,3 +312,36 @@ def test_negative_steps_are_refused_in_assignments():
     y = torch.zeros(3)
     with pytest.raises(ValueError, match="step must be greater than zero"):
         y[::-1] = 1.0
+
+
+OPERATORS = ["+", "-", "*", "/", "**", "&", "|", "^", "%", "//", "<<", ">>"]
+
+
+class Reflecting:
+    """An operand of another library, with the reflected operators."""
+
+    def answer(self, other):
+        return "reflected", other
+
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rpow__ = __rand__ = __ror__ = __rxor__ = answer
+    __rmod__ = __rfloordiv__ = __rlshift__ = __rrshift__ = answer
+
+
+class Handling(Reflecting):
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        return "handled"
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_an_unknown_operand_of_an_operator_in_place_is_asked_for_its_own(operator):
+    # a TypeError came before Python tried the other operand's operator
+    x = torch.tensor([1, 2])
+    names = {"x": x, "other": Reflecting()}
+    exec(f"x {operator}= other", names)
+    assert names["x"] == ("reflected", x) and x.tolist() == [1, 2] and x._version == 0
+    names = {"x": x, "other": Handling()}
+    exec(f"x {operator}= other", names)
+    assert names["x"] == "handled"
+    with pytest.raises(TypeError, match="unsupported operand type"):
+        exec(f"x {operator}= other", {"x": x, "other": object()})

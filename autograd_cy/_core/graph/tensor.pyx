@@ -27,6 +27,8 @@ from autograd_cy._core.runtime.modes cimport ask, own_modes
 from autograd_cy._core.runtime.own cimport TENSORS, declare_store, declared_store
 from autograd_cy._core.runtime.state cimport INFERENCE, NO_GRAD, REPLAY_VIEWS, ThreadState, thread_state
 
+import numpy as np
+
 from autograd_cy._core.runtime.argument_errors import wrong_self
 
 cnp.import_array()
@@ -318,28 +320,28 @@ cdef class Tensor(TensorBase):
         return facade["__abs__"](self)
 
     def __iadd__(self, other):
-        return facade["__iadd__"](self, other)
+        return written_by("__iadd__", self, other)
 
     def __isub__(self, other):
-        return facade["__isub__"](self, other)
+        return written_by("__isub__", self, other)
 
     def __imul__(self, other):
-        return facade["__imul__"](self, other)
+        return written_by("__imul__", self, other)
 
     def __itruediv__(self, other):
-        return facade["__itruediv__"](self, other)
+        return written_by("__itruediv__", self, other)
 
     def __ipow__(self, other):
-        return facade["__ipow__"](self, other)
+        return written_by("__ipow__", self, other)
 
     def __iand__(self, other):
-        return facade["__iand__"](self, other)
+        return written_by("__iand__", self, other)
 
     def __ior__(self, other):
-        return facade["__ior__"](self, other)
+        return written_by("__ior__", self, other)
 
     def __ixor__(self, other):
-        return facade["__ixor__"](self, other)
+        return written_by("__ixor__", self, other)
 
     def __mod__(self, other):
         return facade["__mod__"](self, other)
@@ -348,7 +350,7 @@ cdef class Tensor(TensorBase):
         return facade["__mod__"](other, self)
 
     def __imod__(self, other):
-        return facade["__imod__"](self, other)
+        return written_by("__imod__", self, other)
 
     def __floordiv__(self, other):
         return facade["__floordiv__"](self, other)
@@ -357,7 +359,7 @@ cdef class Tensor(TensorBase):
         return facade["__floordiv__"](other, self)
 
     def __ifloordiv__(self, other):
-        return facade["__ifloordiv__"](self, other)
+        return written_by("__ifloordiv__", self, other)
 
     def __lshift__(self, other):
         return facade["__lshift__"](self, other)
@@ -366,7 +368,7 @@ cdef class Tensor(TensorBase):
         return facade["__lshift__"](other, self)
 
     def __ilshift__(self, other):
-        return facade["__ilshift__"](self, other)
+        return written_by("__ilshift__", self, other)
 
     def __rshift__(self, other):
         return facade["__rshift__"](self, other)
@@ -375,7 +377,7 @@ cdef class Tensor(TensorBase):
         return facade["__rshift__"](other, self)
 
     def __irshift__(self, other):
-        return facade["__irshift__"](self, other)
+        return written_by("__irshift__", self, other)
 
     def __getitem__(self, index):
         return operators[ITEM](self, index)
@@ -772,6 +774,16 @@ delegated = {
     "__mod__", "__floordiv__", "__lshift__", "__rshift__", "__imod__", "__ifloordiv__", "__ilshift__", "__irshift__",
     "__setitem__", "__contains__", "__iter__",
     "__bool__", "__int__", "__float__", "__complex__", "__index__", "__repr__"}
+
+
+cdef object written_by(str name, Tensor self, object other):
+    """An operator that writes into the tensor; NotImplemented for an operand of another library, whose operator is tried."""
+    try:
+        return facade[name](self, other)
+    except TypeError:
+        if isinstance(other, (Tensor, int, float, complex, np.ndarray, np.generic)) or hasattr(other, "__torch_function__"):
+            raise
+        return NotImplemented
 
 
 cdef object declined(object left, object right):

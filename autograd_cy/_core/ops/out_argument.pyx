@@ -16,6 +16,8 @@ from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, 
 from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD, OP_HOOKS, thread_state
 from autograd_cy._core.writes.inplace cimport check_memory
 
+from autograd_cy._core.runtime.once import warn_user
+
 cnp.import_array()
 
 
@@ -24,6 +26,8 @@ cdef frozenset IN_ONE_TYPE = frozenset((
     "addmm addmv addbmm baddbmm amax amin argmax argmin bmm bucketize cross det diag diagonal_copy dot gather histc "
     "index_select inv kthvalue masked_select matmul median mm mode mv nan_to_num nanmedian nonzero searchsorted slogdet "
     "svdvals take topk tril triu vdot vector_norm where").split())
+cdef frozenset MAKES_TENSORS = frozenset((
+    "empty eye full linspace logspace ones rand randint randn randperm range tril_indices triu_indices zeros").split())
 cdef frozenset OF_TRUTH = frozenset(("isneginf", "isposinf", "signbit"))
 
 
@@ -105,9 +109,25 @@ cdef Tensor written_out(Tensor out, Tensor result, str name):
     if cnp.PyArray_SAMESHAPE(out.array, result.array):
         return <Tensor> (<object> out).copy_(result)
     if cnp.PyArray_SIZE(out.array):
-        raise RuntimeError(f"{name}(): expected out= of shape {list((<object> result).shape)} (or without elements), got "
-                           f"{list((<object> out).shape)}")
+        warn_of_resize(out, result, name)
+        return <Tensor> (<object> out).resize_((<object> result).shape).copy_(result)
     return take_over(out, result, name)
+
+
+cdef int warn_of_resize(Tensor out, Tensor result, str name) except -1:
+    """Say that `out` has elements and gets another shape. Functions that make tensors of given sizes are silent."""
+    sizes = list((<object> out).shape)
+    if name == "arange":
+        warn_user(f"The number of elements in the out tensor of shape {sizes} is {cnp.PyArray_SIZE(out.array)} which does not "
+                  f"match the computed number of elements {cnp.PyArray_SIZE(result.array)}. Note that this may occur as a "
+                  "result of rounding error. The out tensor will be resized to a tensor of shape "
+                  f"({cnp.PyArray_SIZE(result.array)},).")
+    elif name not in MAKES_TENSORS:
+        warn_user(f"An output with one or more elements was resized since it had shape {sizes}, which does not match the "
+                  f"required output shape {list((<object> result).shape)}. This behavior is deprecated, and in a future "
+                  "PyTorch release outputs will not be resized unless they have zero elements. You can explicitly reuse an "
+                  "out tensor t by resizing it, inplace, to zero elements with t.resize_(0).")
+    return 0
 
 
 cdef Tensor take_over(Tensor out, Tensor result, str name):

@@ -20,6 +20,9 @@ on Tensors must not pay for it, so nothing looks at the arguments of a call that
      the calls that are made while it answers. In-place operators and assignments to items are not handed over.
   8. With `creations`, so is each call of a function in Python that makes tensors (the step of runtime/entry.pyx asks for it),
      and of a method of the facade. What is composed of operations elsewhere asks `answer_of_handler`.
+  9. The last handler (`hand_last_to`; autocast is one) is asked where no handler of case 7 is: after all of those, and after
+     arguments that take over. It sees what case 8 lists, too. If it returns NotImplemented, the call is made as without
+     it, and it sees the calls of operations that this one consists of.
 """
 
 import functools
@@ -95,6 +98,7 @@ cdef tuple OPERANDS = (Tensor, int, float, complex, np.ndarray, np.generic)     
 switched_off = ContextVar("autograd_cy overrides of subclasses", default=False)
 call_handler = ContextVar("autograd_cy handler of calls", default=None)
 sees_creations = ContextVar("autograd_cy handler of creations", default=False)
+last_handler = ContextVar("autograd_cy last handler of calls", default=None)
 
 cdef object default_override = None        # Tensor's own
 cdef dict functions = {}                   # name -> the public function of that name, for operators
@@ -114,9 +118,12 @@ cdef PyObject *call_with_subclasses(PyObject *function, PyObject **args, size_t 
     """Cases 2 and 3 of NOTE [Overrides]: a call that has a subclass of Tensor among its arguments."""
     cdef list arguments = arguments_of(args, n, names)
     cdef BatchLevel level
-    cdef object handler = current_handler()
+    cdef object handler = handler_for(arguments)
+    cdef PyObject *answer = NULL
     if handler is not None:
-        return handled(handler, <object> function, arguments, keys_of(names))
+        answer = handled(handler, <object> function, arguments, keys_of(names))
+    if answer != NULL:
+        return answer
     level = batch_level(arguments)
     if level is not None and rule_of(<object> function) is not COMPOSITE:
         return called_for_batch(<object> function, level, arguments, keys_of(names))
@@ -137,30 +144,64 @@ cdef PyObject *call_with_subclasses(PyObject *function, PyObject **args, size_t 
     return <PyObject *> value
 
 
-cdef object current_handler():
-    """Who is handed the calls here: case 7; None if nobody is."""
-    return call_handler.get() if handlers else None
+cdef object handler_for(object arguments):
+    """Who is handed a call here: cases 7 and 9; None if nobody is."""
+    if not handlers:
+        return None
+    handler = call_handler.get()
+    return handler if handler is not None else last_handler_for(arguments)
 
 
-cdef PyObject *handled(object handler, object function, list arguments, tuple names) except NULL:
+cdef object last_handler_for(object arguments):
+    handler = last_handler.get()
+    cdef list found = overriding(arguments, True) if handler is not None else None
+    return None if found and class_of_results(found) is None else handler
+
+
+cdef PyObject *handled(object handler, object function, list arguments, tuple names) except? NULL:
+    """A new reference to the answer; NULL without an error if the call is made as it is."""
     cdef Py_ssize_t n = len(arguments) - len(names)
     result = handled_call(handler, function, tuple(arguments[:n]), dict(zip(names, arguments[n:])))
+    if result is NotImplemented:
+        return NULL
     Py_INCREF(result)
     return <PyObject *> result
 
 
 cdef object handled_call(object handler, object function, tuple args, dict kwargs):
-    token = call_handler.set(None)
+    """What a handler answers, which does not see the calls that it makes."""
+    handling = last_handler if call_handler.get() is None else call_handler
+    token = handling.set(None)
     try:
         return handler(function, args, kwargs)
     finally:
-        call_handler.reset(token)
+        handling.reset(token)
 
 
 def answer_of_handler(function, args, kwargs):
     """What the handler of `calls_handed_to(handler, creations=True)` answers to a call; NotImplemented if there is none."""
+    handler = handler_of_creations(args)
+    return NotImplemented if handler is None else handled_call(handler, function, args, kwargs)
+
+
+cdef object handler_of_creations(object arguments):
+    """Who is handed the calls of case 8 here; None if nobody is."""
     handler = call_handler.get()
-    return handled_call(handler, function, args, kwargs) if handler is not None and sees_creations.get() else NotImplemented
+    if handler is None:
+        return last_handler_for(arguments)
+    return handler if sees_creations.get() else None
+
+
+def hand_last_to(handler, int by):
+    """hand_last_to(handler, by): let the handler be the last one in this context: case 9 of NOTE [Overrides]; None: nobody.
+
+    `by` is 1 where one more of all contexts asks for handlers, -1 where one less does.
+    """
+    global handlers
+    arm()
+    last_handler.set(handler)
+    handlers += by
+    watch_entries(entered, by)
 
 
 # The facade's modules whose public functions make tensors, or are composed of operations: case 8.
@@ -191,12 +232,11 @@ def calls_handed_to(handler, creations=False):
 
 cdef PyObject *entered(PyObject *function, PyObject **args, size_t n, PyObject *names) except? NULL:
     """Case 8: the handler's answer; NULL without an error if the call is not for it."""
-    cdef object handler = call_handler.get()
-    if handler is None or not sees_creations.get() or getattr(<object> function, "_home", None) not in MAKERS:
+    if getattr(<object> function, "_home", None) not in MAKERS or (<object> function).__name__.startswith("_"):
         return NULL
-    if (<object> function).__name__.startswith("_"):
-        return NULL
-    return handled(handler, <object> function, arguments_of(args, n, names), keys_of(names))
+    cdef list arguments = arguments_of(args, n, names)
+    cdef object handler = handler_of_creations(arguments)
+    return NULL if handler is None else handled(handler, <object> function, arguments, keys_of(names))
 
 
 cdef bint hands_over() noexcept:
@@ -378,10 +418,12 @@ cdef object declined(str name, object left, object right):
 
 cdef object operator_of_subclass(int k, object left, object right):
     """An operator with an operand of a subclass, or that is handed over."""
-    cdef object handler = current_handler()
+    cdef object handler = handler_for((left, right))
     cdef BatchLevel level
     if handler is not None and isinstance(left, OPERANDS) and (k == ITEM or isinstance(right, OPERANDS)):
-        return handled_call(handler, functions[operations[k]], (right, left) if k == RSUB or k == RDIV else (left, right), {})
+        answer = handled_call(handler, functions[operations[k]], (right, left) if k == RSUB or k == RDIV else (left, right), {})
+        if answer is not NotImplemented:
+            return answer
     level = batch_level((left, right))
     if level is not None:
         return operator_on_batch(k, level, left, right)
@@ -439,10 +481,13 @@ cdef object first_value(object x):
 
 
 cdef object sign_of_subclass(int k, object operand):
-    cdef object handler = current_handler()
+    cdef object handler = handler_for((operand,))
     cdef BatchLevel level
+    answer = NotImplemented
     if handler is not None:
-        return handled_call(handler, functions["bitwise_not" if k else "neg"], (operand,), {})
+        answer = handled_call(handler, functions["bitwise_not" if k else "neg"], (operand,), {})
+    if answer is not NotImplemented:
+        return answer
     level = batch_level((operand,))
     if level is not None:
         return batched_call(functions["bitwise_not" if k else "neg"], level, (operand,), {})
@@ -731,9 +776,9 @@ def overridable(function, bint is_method=True):
 
     @functools.wraps(function)
     def stepped(*args, **kwargs):
-        cdef object handler = current_handler()
-        if handler is not None and is_method and sees_creations.get():
-            return handled_call(handler, stepped, args, kwargs)
+        answer = answer_of_handler(stepped, args, kwargs) if handlers and is_method else NotImplemented
+        if answer is not NotImplemented:
+            return answer
         cdef BatchLevel level = batch_level(args + tuple(kwargs.values()) if kwargs else args)
         if level is not None and rule is not None:
             return batched_call(stepped, level, args, kwargs)

@@ -32,6 +32,16 @@ class RemovableHandle:
             self.id = RemovableHandle.next_id
             RemovableHandle.next_id += 1
 
+    @property
+    def hooks_dict_ref(self) -> Any:
+        """A weak reference to the dict."""
+        return self._dicts[0]
+
+    @property
+    def extra_dict_ref(self) -> tuple[Any, ...]:
+        """Weak references to the dicts that were given as `extra_dict`."""
+        return self._dicts[1:]
+
     def remove(self) -> None:
         """Take the hook away."""
         for reference in self._dicts:

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
+from ... import __future__
 from ..._core.arrays import dtypes
 from ..._core.arrays.formats import memory_format as MemoryFormat
 from ..._core.graph.tensor import Tensor
@@ -41,9 +42,10 @@ class WithConversions:
             gradient = parameter.grad
             with no_grad():
                 applied = fn(parameter)
-                if applied.is_meta is not parameter.is_meta:  # tensors with and without memory can't change places
+                is_moved = applied.is_meta is not parameter.is_meta  # tensors with and without memory can't change places
+                if is_moved or __future__.get_overwrite_module_params_on_conversion():
                     self._parameters[name] = made = Parameter(applied.detach(), parameter.requires_grad)
-                    made.grad = None if gradient is None else fn(gradient)
+                    made.grad = None if gradient is None else fn(gradient).requires_grad_(gradient.requires_grad)
                     continue
                 parameter.data = applied
                 if gradient is not None:
@@ -81,9 +83,7 @@ class WithConversions:
         """
         device, dtype, memory_format = _what_to(*args, **kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
-            raise TypeError(
-                f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
-            )
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
         if dtype is not None and dtype.is_complex:
             warnings.warn(
                 "Complex modules are a new feature under active development whose design may change, and some modules might "
@@ -205,9 +205,7 @@ def _what_to(
         elif isinstance(argument, dtypes.dtype):
             dtype = argument
         elif argument is not None and not isinstance(argument, bool):
-            raise TypeError(
-                f"to() received an invalid combination of arguments: {argument!r} is no device, dtype or tensor"
-            )
+            raise TypeError(f"to() received an invalid combination of arguments: {argument!r} is no device, dtype or tensor")
     if given is not None:
         dtype, device = given.dtype, given.device
     if device is not None and Device(device).type != "meta":

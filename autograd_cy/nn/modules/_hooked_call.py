@@ -6,15 +6,7 @@ from typing import Any
 from ..._core.graph.tensor import Tensor
 from . import _hooks
 from ._backward_hook import BackwardHook
-from ._hooks import (
-    _global_backward_hooks,
-    _global_backward_pre_hooks,
-    _global_forward_hooks,
-    _global_forward_hooks_always_called,
-    _global_forward_hooks_with_kwargs,
-    _global_forward_pre_hooks,
-    _WrappedHook,
-)  # fmt: skip
+from ._hooks import _WrappedHook
 from ._regular_hooks import first_tensor, warn_of_regular_hook
 
 
@@ -35,7 +27,7 @@ class HookedCall:
             raise
 
     def _run(self, full: list[Any], regular: list[Any]) -> Any:
-        before = [*_global_backward_pre_hooks.values(), *self.module._backward_pre_hooks.values()]
+        before = [*_hooks._global_backward_pre_hooks.values(), *self.module._backward_pre_hooks.values()]
         self._call_pre_hooks()
         backward = BackwardHook(self.module, full, before) if full or before else None
         if backward is not None:
@@ -59,7 +51,7 @@ class HookedCall:
         module = self.module
         kinds: tuple[list[Any], list[Any]] = ([], [])
         for hooks, is_full in (
-            (_global_backward_hooks, _hooks.BackwardKind.is_full),
+            (_hooks._global_backward_hooks, _hooks.BackwardKind.is_full),
             (module._backward_hooks, module._is_full_backward_hook),
         ):
             if is_full is not None:
@@ -68,7 +60,7 @@ class HookedCall:
 
     def _call_pre_hooks(self) -> None:
         module = self.module
-        for number, hook in (*_global_forward_pre_hooks.items(), *module._forward_pre_hooks.items()):
+        for number, hook in (*_hooks._global_forward_pre_hooks.items(), *module._forward_pre_hooks.items()):
             if number not in module._forward_pre_hooks_with_kwargs:
                 args = hook(module, self.args)
                 if args is not None:
@@ -84,12 +76,12 @@ class HookedCall:
 
     def _call_forward_hooks(self) -> None:
         own = self.module._forward_hooks
-        for number, hook in (*_global_forward_hooks.items(), *own.items()):
+        for number, hook in (*_hooks._global_forward_hooks.items(), *own.items()):
             self.called.add(number)
             self._call_forward_hook(number, hook)
 
     def _call_forward_hook(self, number: int, hook: Any) -> None:
-        takes_kwargs = number in self.module._forward_hooks_with_kwargs or number in _global_forward_hooks_with_kwargs
+        takes_kwargs = number in self.module._forward_hooks_with_kwargs or number in _hooks._global_forward_hooks_with_kwargs
         result = hook(self.module, self.args, *((self.kwargs,) if takes_kwargs else ()), self.result)
         if result is not None:
             self.result = result
@@ -98,7 +90,7 @@ class HookedCall:
         """After an exception: theirs are warnings."""
         module = self.module
         for prefix, hooks, always in (
-            ("global ", _global_forward_hooks, _global_forward_hooks_always_called),
+            ("global ", _hooks._global_forward_hooks, _hooks._global_forward_hooks_always_called),
             ("", module._forward_hooks, module._forward_hooks_always_called),
         ):
             for number, hook in hooks.items():

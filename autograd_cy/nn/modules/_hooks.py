@@ -22,6 +22,8 @@ _global_forward_hooks: Hooks = OrderedDict()
 _global_forward_hooks_always_called: Marks = OrderedDict()
 _global_forward_hooks_with_kwargs: Marks = OrderedDict()
 
+COMMON = [name for name in globals() if name.startswith("_global_")]  # a program may assign other dicts: read them here
+
 
 class BackwardKind:
     """Which kind of backward hooks is in use for all modules: full ones (True), regular ones (False), none yet (None)."""

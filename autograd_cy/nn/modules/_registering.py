@@ -6,12 +6,8 @@ from typing import Any
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
 from ..parameter import Buffer, Parameter
-from ._hooks import (
-    _global_buffer_registration_hooks,
-    _global_module_registration_hooks,
-    _global_parameter_registration_hooks,
-    filtered,
-)  # fmt: skip
+from . import _hooks
+from ._hooks import filtered
 
 
 class WithMembersAsAttributes:
@@ -36,10 +32,8 @@ class WithMembersAsAttributes:
         """
         self._check_name("buffer", name, "_buffers")
         if tensor is not None and not _is_tensor_like(tensor):
-            raise TypeError(
-                f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)"
-            )
-        self._buffers[name] = filtered(_global_buffer_registration_hooks, self, name, tensor)
+            raise TypeError(f"cannot assign '{_type_name(tensor)}' object to buffer '{name}' (torch Tensor or None required)")
+        self._buffers[name] = filtered(_hooks._global_buffer_registration_hooks, self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -68,7 +62,7 @@ class WithMembersAsAttributes:
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created explicitly. To "
                 f"express '{name}' as a function of another Tensor, compute the value in the forward() method."
             )
-        self._parameters[name] = filtered(_global_parameter_registration_hooks, self, name, param)
+        self._parameters[name] = filtered(_hooks._global_parameter_registration_hooks, self, name, param)
 
     @public
     def add_module(self, name: str, module: Any) -> None:
@@ -85,7 +79,7 @@ class WithMembersAsAttributes:
         if not isinstance(module, WithMembersAsAttributes) and module is not None:
             raise TypeError(f"{_type_name(module)} is not a Module subclass")
         self._check_name("module", name, "_modules")
-        self._modules[name] = filtered(_global_module_registration_hooks, self, name, module)
+        self._modules[name] = filtered(_hooks._global_module_registration_hooks, self, name, module)
 
     @public
     def register_module(self, name: str, module: Any) -> None:
@@ -129,10 +123,10 @@ class WithMembersAsAttributes:
             if modules is None:
                 raise AttributeError("cannot assign module before Module.__init__() call")
             self._forget(name, own, parameters, buffers)
-            modules[name] = filtered(_global_module_registration_hooks, self, name, value)
+            modules[name] = filtered(_hooks._global_module_registration_hooks, self, name, value)
         elif modules is not None and name in modules:
             _check_none("child module", name, value, "torch.nn.Module or None")
-            modules[name] = filtered(_global_module_registration_hooks, self, name, value)
+            modules[name] = filtered(_hooks._global_module_registration_hooks, self, name, value)
         elif (is_tensor and isinstance(value, Buffer)) or (buffers is not None and name in buffers):
             self._set_buffer(name, value)
         else:

@@ -1,8 +1,10 @@
 """Module: what all layers and models derive from (facade)."""
 
+import sys
 import warnings
 from collections import OrderedDict
 from collections.abc import Callable
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 
 from ..._core.runtime import module_slots as _slots
@@ -154,16 +156,25 @@ def _call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, An
     return HookedCall(module, args, kwargs).run()
 
 
-_slots.set_up(
-    Module,
-    (
-        _hooks._global_backward_hooks,
-        _hooks._global_backward_pre_hooks,
-        _hooks._global_forward_hooks,
-        _hooks._global_forward_pre_hooks,
-    ),
-    _call_with_hooks,
-)
+def _look_for_common_hooks() -> None:
+    """Let each call of a module look whether there are hooks of all modules, in the dicts that `_hooks` has now."""
+    kinds = ("backward_hooks", "backward_pre_hooks", "forward_hooks", "forward_pre_hooks")
+    _slots.set_up(Module, tuple(getattr(_hooks, f"_global_{kind}") for kind in kinds), _call_with_hooks)
+
+
+class _ModuleWithCommonHooks(ModuleType):
+    """The class of this module: programs assign other dicts to `_global_forward_hooks` and its like."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name in _hooks.COMMON:
+            setattr(_hooks, name, value)
+            _look_for_common_hooks()
+
+
+_look_for_common_hooks()
+globals().update({name: getattr(_hooks, name) for name in _hooks.COMMON})
+sys.modules[__name__].__class__ = _ModuleWithCommonHooks
 
 
 def _addindent(text: str, spaces: int) -> str:

@@ -16,8 +16,6 @@ ON_PURPOSE = [
     ("the base of this view was detached in place", None),
     ("you can only change requires_grad flags", None),  # of what came into the graph by a write to its base
     ("Boolean alpha only supported", None),  # of zeros that PyTorch doesn't keep
-    ("expected out= of shape", ""),
-    ("expected out= of shape", None),
     ("more than one element of the written-to tensor", None),
     ("created in (no_grad|inference) mode", None),  # its flags, or its tangent, when it is cut off
     ("cannot resize variables", None),

@@ -31,7 +31,7 @@ from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport INFERENCE
 
-from autograd_cy._core.arrays import formats
+from autograd_cy._core.arrays import formats, unset
 from autograd_cy._core.batching.rules import declare_rule, on_values, rank_of, set_concatenate
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.runtime.once import warn_of_lost_imaginary_part
@@ -463,7 +463,7 @@ def resize_(Tensor self, *size, memory_format=None):
     kept = min(n, room_of(self.array) // step)
     flat = strided_view(self.array, cnp.PyArray_BYTES(self.array), 1, &kept, &step)
     if kept < n:
-        flat = np.concatenate([flat, np.zeros(n - kept, flat.dtype)])
+        flat = np.concatenate([flat, unset.empty(n - kept, flat.dtype, np.zeros)])
     flat = flat.reshape([wanted[axis] for axis in order]).transpose(np.argsort(order))
     count_write(self, "resize_")
     self.array = flat

@@ -1,0 +1,36 @@
+"""Whether memory that is not set is filled, under the name of torch.utils.deterministic (facade).
+
+``fill_uninitialized_memory`` is True at first. While it is, and ``use_deterministic_algorithms(True)`` is in force, `empty()`
+and its like fill new memory with NaN, or with the largest number of integers.
+
+>>> import autograd_cy as ag
+>>> ag.use_deterministic_algorithms(True)
+>>> ag.empty(2), ag.empty(2, dtype=ag.uint8)
+(tensor([nan, nan]), tensor([255, 255], dtype=torch.uint8))
+>>> ag.use_deterministic_algorithms(False)
+"""
+
+import sys
+from types import ModuleType
+
+from .._core.arrays.unset import Filling as _Filling
+from .._core.runtime.entry import public as _public
+
+__all__ = ["fill_uninitialized_memory"]  # noqa: F822  (of the class below)
+
+
+class _Deterministic(ModuleType):
+    """The class of this module, of which a setting is an attribute."""
+
+    @property
+    def fill_uninitialized_memory(self) -> bool:
+        """Whether memory that is not set is filled; RuntimeError for what is no bool."""
+        return _Filling.is_wanted
+
+    @fill_uninitialized_memory.setter
+    @_public
+    def fill_uninitialized_memory(self, mode: bool) -> None:
+        _Filling.set_wanted(mode)
+
+
+sys.modules[__name__].__class__ = _Deterministic
