@@ -16,7 +16,9 @@ from types import ModuleType
 from .._core.arrays.unset import Filling as _Filling
 from .._core.runtime.entry import public as _public
 
-__all__ = ["fill_uninitialized_memory"]  # noqa: F822  (of the class below)
+__all__ = ["fill_uninitialized_memory"]
+
+fill_uninitialized_memory: bool  # a property of the class below
 
 
 class _Deterministic(ModuleType):

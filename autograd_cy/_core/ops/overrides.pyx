@@ -239,9 +239,9 @@ cdef PyObject *entered(PyObject *function, PyObject **args, size_t n, PyObject *
     return NULL if handler is None else handled(handler, <object> function, arguments, keys_of(names))
 
 
-cdef bint hands_over() noexcept:
-    """Whether calls of operations are somebody else's now: what stands for several has to make them then."""
-    return handlers != 0
+cdef bint hands_over() except -1:
+    """Whether a handler gets the calls of operations in this context: a function that replaces several has to make them then."""
+    return handlers != 0 and (call_handler.get() is not None or last_handler.get() is not None)
 
 
 cdef PyObject *called_for_batch(object function, BatchLevel level, list arguments, tuple names) except NULL:
@@ -421,7 +421,8 @@ cdef object operator_of_subclass(int k, object left, object right):
     cdef object handler = handler_for((left, right))
     cdef BatchLevel level
     if handler is not None and isinstance(left, OPERANDS) and (k == ITEM or isinstance(right, OPERANDS)):
-        answer = handled_call(handler, functions[operations[k]], (right, left) if k == RSUB or k == RDIV else (left, right), {})
+        operands = (right, left) if k == RSUB or k == RDIV else (left, right)
+        answer = handled_call(handler, functions[operations[k]], operands, {})
         if answer is not NotImplemented:
             return answer
     level = batch_level((left, right))
