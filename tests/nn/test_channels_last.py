@@ -163,6 +163,15 @@ def test_values(name, rank, dtype):
             np.testing.assert_allclose(one.detach().numpy(), other.detach().numpy(), rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("mode, rank", [("nearest", 4), ("nearest", 5), ("bilinear", 4), ("bicubic", 4)])
+@pytest.mark.parametrize("layout", [in_last, with_gaps])
+def test_interpolated_bytes_keep_channels_last(mode, rank, layout):
+    x = (numbers(2, 4, *(6,) * (rank - 2)) * 40 + 120).to(ag.uint8)
+    y = F.interpolate(layout(x), (9,) * (rank - 2), mode=mode)
+    assert format_of(y) is FORMATS[rank] and y.equal(F.interpolate(x, (9,) * (rank - 2), mode=mode))
+    assert format_of(F.interpolate(x, (9,) * (rank - 2), mode=mode)) is ag.contiguous_format
+
+
 @pytest.mark.parametrize("rank", [4, 5])
 @pytest.mark.parametrize("of", ["input", "weight", "both"])
 def test_a_convolution_has_channels_last_if_an_operand_has(rank, of):

@@ -6,12 +6,13 @@ import numpy as np
 
 cimport cython
 
+from autograd_cy._core.arrays.channels cimport in_format
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT64, UINT8, code_of, is_half, type_word
 from autograd_cy._core.graph.record cimport int64_of, shape_of, shown, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.taps cimport tapped
 from autograd_cy._core.ops.nn.pooling_sizes cimport check_output_sizes, is_int
-from autograd_cy._core.ops.nn.tapping cimport TapsNode, weighed
+from autograd_cy._core.ops.nn.tapping cimport TapsNode, suggested, weighed
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, rank_of
@@ -230,11 +231,12 @@ cdef object taps_of(str mode, Py_ssize_t n, Py_ssize_t count, object align_corne
 
 cdef object of_bytes(Tensor x, tuple taps):
     """Bytes are interpolated along one dimension after the other, the last one first, and rounded each time."""
+    cdef bint channels_last = suggested(x.array, taps, False)
     values = x.array.astype(np.float64)
     for k in range(-1, -len(taps) - 1, -1):
         values = tapped(np.ascontiguousarray(np.moveaxis(values, k, -1)), (in_16_bits(taps[k]),))
         values = np.clip(np.floor(np.moveaxis(values, -1, k) + 0.5), 0, 255)
-    return shown("upsample", new_tensor(np.ascontiguousarray(values.astype(np.uint8))), (x,))
+    return shown("upsample", new_tensor(in_format(np.ascontiguousarray(values, np.uint8), channels_last)), (x,))
 
 
 def batched_interpolate(call, input, *args, **kwargs):

@@ -9,4 +9,5 @@ cdef class TapsNode(Node):
     cdef int gradient_format(self, cnp.ndarray g) except -1
 
 
+cdef bint suggested(cnp.ndarray x, tuple taps, bint averaged) noexcept
 cdef Tensor weighed(object node_class, tuple constants, Tensor x, object saved=*)
