@@ -76,7 +76,7 @@ def attended(
     static_k: Tensor | None, static_v: Tensor | None, average: bool, is_causal: bool,
 ) -> tuple[Tensor, Tensor | None]:  # fmt: skip
     """What multi_head_attention_forward does; with `samples_first`, of inputs (N, L, E), which give (N, L, E)."""
-    _check_ranks(query, key, value, padding)
+    _check_ranks(query, key, value, padding, mask, heads)
     if is_causal and mask is None:
         raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
     rate = rate if training else 0.0
@@ -128,7 +128,7 @@ def _by_heads(
     length, samples = query.shape[samples_first], query.shape[not samples_first]
     columns = key.shape[samples_first]
     if is_causal and padding is None:
-        mask = None                     # it says the same
+        mask = None  # it says the same
     else:
         is_causal, mask = False, _per_head(_added(mask, "attn_mask", query), samples, heads, length, columns)
     if mask is not None:
@@ -185,16 +185,21 @@ def _with_more_keys(
     return y.view(length, samples, y.shape[1]), shares
 
 
-def _check_ranks(query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None) -> None:
-    if query.ndim not in (2, 3):
-        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.ndim}-D query tensor")
-    expected = {"key": (key, query.ndim), "value": (value, query.ndim), "key_padding_mask": (padding, query.ndim - 1)}
-    for name, (x, ndim) in expected.items():
-        if x is not None and x.ndim != ndim:
-            raise AssertionError(
-                f"For {'batched (3-D)' if query.ndim == 3 else 'unbatched (2-D)'} `query`, expected `{name}` to be "
-                f"{ndim}-D but found a {x.ndim}-D tensor instead"
-            )
+def _check_ranks(query: Tensor, key: Tensor, value: Tensor, padding: Tensor | None, mask: Tensor | None, heads: int) -> None:
+    ndim = query.ndim
+    if ndim not in (2, 3):
+        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {ndim}-D query tensor")
+    fault = ""
+    if key.ndim != ndim or value.ndim != ndim:
+        fault = f"`key` and `value` to be {ndim}-D but found {key.ndim}-D and {value.ndim}-D tensors respectively"
+    elif padding is not None and padding.ndim != ndim - 1:
+        fault = f"`key_padding_mask` to be `None` or {ndim - 1}-D but found {padding.ndim}-D tensor instead"
+    elif mask is not None and mask.ndim not in (2, 3):
+        fault = f"`attn_mask` to be `None`, 2-D or 3-D but found {mask.ndim}-D tensor instead"
+    if fault:
+        raise AssertionError(f"For {'batched (3-D)' if ndim == 3 else 'unbatched (2-D)'} `query`, expected {fault}")
+    if ndim == 2 and mask is not None and mask.ndim == 3 and mask.shape != (heads, query.shape[0], key.shape[0]):
+        raise AssertionError(f"Expected `attn_mask` shape to be {(heads, query.shape[0], key.shape[0])} but got {mask.shape}")
 
 
 def _check_sizes(query: Tensor, key: Tensor, value: Tensor, expected: int, heads: int, separate: bool) -> None:
@@ -257,13 +262,9 @@ def _per_head(mask: Tensor | None, samples: int, heads: int, rows: int, columns:
     """The mask with a dimension for samples and heads."""
     if mask is None:
         return None
-    if mask.ndim not in (2, 3):
-        raise RuntimeError(f"attn_mask's dimension {mask.ndim} is not supported")
     expected = (rows, columns) if mask.ndim == 2 else (samples * heads, rows, columns)
     if tuple(mask.shape) != expected:
-        raise RuntimeError(
-            f"The shape of the {mask.ndim}D attn_mask is {tuple(mask.shape)}, but should be {expected}."
-        )
+        raise RuntimeError(f"The shape of the {mask.ndim}D attn_mask is {mask.shape}, but should be {expected}.")
     return mask.unsqueeze(0) if mask.ndim == 2 else mask
 
 
@@ -280,7 +281,5 @@ def _in_heads(x: Tensor, heads: int) -> Tensor:
 
 def _static(x: Tensor, name: str, like: Tensor) -> Tensor:
     if x.shape[0] != like.shape[0] or x.shape[2] != like.shape[2]:
-        raise AssertionError(
-            f"expecting {name} of size ({like.shape[0]}, *, {like.shape[2]}), but got {tuple(x.shape)}"
-        )
+        raise AssertionError(f"expecting {name} of size ({like.shape[0]}, *, {like.shape[2]}), but got {tuple(x.shape)}")
     return x

@@ -6,6 +6,7 @@ from .._core.ops.operations import OPS as _OPS
 from .._core.ops.registry import namespace_of as _namespace_of
 from .._core.runtime.entry import public as _public
 from .._inplace import in_place as _in_place
+from .._later import names_later as _names_later
 from .._missing import getattr_of as _getattr_of
 from ._embedding_bag import embedding_bag
 from ._multi_head import multi_head_attention_forward
@@ -44,4 +45,4 @@ def gumbel_softmax(logits, tau: float = 1, hard: bool = False, eps: float = 1e-1
     return (soft.detach() * 0).scatter(dim, chosen, 1.0) - soft.detach() + soft
 
 
-__getattr__ = _getattr_of(__name__, "torch.nn.functional")
+__getattr__, __dir__ = _names_later(__name__, {"grad": []}, _getattr_of(__name__, "torch.nn.functional"))

@@ -253,6 +253,26 @@ def test_attention_weights():
     close(other, y)
 
 
+MISFITS = [  # sizes of query, key, value, key_padding_mask and attn_mask
+    ((4, 4, 4), (4, 4), (4, 4, 4), None, None), ((4, 4, 4), (4, 4, 4), (4, 4), None, None),
+    ((4, 4, 4), (4, 4, 4), (4, 4, 4), (4,), None), ((4, 4, 4), (4, 4, 4), (4, 4, 4), None, (4,)),
+    ((4, 4), (4, 4, 4), (4, 4), None, None), ((4, 4), (4, 4), (4, 4), (4, 4), None), ((4, 4), (4, 4), (4, 4), None, (4,)),
+    ((4, 4), (4, 4), (4, 4), None, (5, 4, 4)), ((4,), (4, 4), (4, 4), None, None),
+    ((4, 4, 4), (4, 4, 4), (4, 4, 4), None, (5, 4)), ((4, 4, 4), (4, 4, 4), (4, 4, 4), None, (2, 4, 4)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("sizes", MISFITS)
+def test_errors_of_attention_are_pytorchs(sizes):
+    texts = []
+    for lib in (pytest.importorskip("torch"), ag):
+        query, key, value, padding, mask = (None if size is None else lib.zeros(size) for size in sizes)
+        with pytest.raises((AssertionError, RuntimeError)) as error:
+            lib.nn.MultiheadAttention(4, 4)(query, key, value, key_padding_mask=padding, attn_mask=mask)
+        texts.append((error.type, str(error.value)))
+    assert texts[0] == texts[1]
+
+
 def test_causal_masks_are_equal():
     layer, x = attention(), ag.randn(2, 4, 8).double()
     added = nn.Transformer.generate_square_subsequent_mask(4, dtype=ag.float64)
@@ -391,11 +411,38 @@ def test_linear_cross_entropy_is_that_of_pytorch(options):
 @pytest.mark.parametrize(("error", "options", "text"), [
     (RuntimeError, {"weight": ag.ones(2)}, r"^expected weight shape to be \(3,\), got \(2,\)$"),
     (RuntimeError, {"label_smoothing": 2}, r"^expected label_smoothing to be in range \[0, 1\], got 2$"),
-    (NotImplementedError, {"options": object()}, "options are not supported"),
 ])  # fmt: skip
 def test_what_linear_cross_entropy_refuses(error, options, text):
     with pytest.raises(error, match=text):
         nn.LinearCrossEntropyLoss(4, 3, **options)
+
+
+@pytest.mark.parametrize("options", [
+    {"acc_policy": "other"}, {"chunking_method": "other"}, {"chunking_method": "aspect_ratio:0"},
+    {"chunking_method": "aspect_ratio:"}, {"batch_chunk_size": 0}, {"batch_chunk_size": 1.5}, {"acc_dtype": "int32"},
+    {"batch_chunk_size": 1, "chunking_method": "aspect_ratio:2"}, {"batch_chunk_size": 7, "chunking_method": "aspect_ratio"},
+])  # fmt: skip
+def test_options_of_linear_cross_entropy_that_are_refused(options):
+    texts = []
+    for lib in (pytest.importorskip("torch"), ag):
+        given = {name: getattr(lib, value) if name == "acc_dtype" else value for name, value in options.items()}
+        with pytest.raises(ValueError) as error:
+            lib.nn.LinearCrossEntropyLoss(4, 9, options=lib.nn.LinearCrossEntropyOptions(**given))(
+                lib.ones(10, 4), lib.zeros(10, dtype=lib.int64)
+            )
+        texts.append(str(error.value))
+    assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"batch_chunk_size": 2}, {"chunking_method": "aspect_ratio:2"}, {"acc_dtype": ag.float32, "acc_policy": "accurate"},
+    {"batch_chunk_size": 2, "chunking_method": "aspect_ratio:2"}, {"batch_chunk_size": 99, "chunking_method": None},
+])  # fmt: skip
+def test_options_of_linear_cross_entropy_change_nothing(options):
+    layer, x, classes = nn.LinearCrossEntropyLoss(4, 9), ag.randn(10, 4), ag.arange(10) % 9
+    expected = layer(x, classes)
+    layer.options = nn.LinearCrossEntropyOptions(**options)
+    assert layer(x, classes).equal(expected) and layer(x[0], classes[0]).shape == ()
 
 
 @pytest.mark.parametrize("batch_first", [False, True])

@@ -4,6 +4,7 @@ import copy
 import math
 import pickle
 import warnings
+from collections import OrderedDict
 
 import numpy as np
 import pytest
@@ -295,3 +296,37 @@ def test_a_refused_gain_leaves_the_weight_as_it_is():
     with pytest.raises(RuntimeError, match="result type ComplexFloat"):
         ag.nn.init.orthogonal_(w, ag.tensor(1j))
     assert w.tolist() == ag.ones(3, 2).tolist()
+
+
+@pytest.mark.parametrize("prefix", ["module.", "pre_", ""])
+def test_prefixes_of_state_dicts(prefix):
+    torch = pytest.importorskip("torch")
+    found = []
+    for lib in (torch, ag):
+        state = OrderedDict({"module.a.w": 1, "b": 2, "module.module.c": 3, "x.module.d": 4, "pre_e": 5, "module": 6})
+        state._metadata = OrderedDict(
+            {"": 1, "module": 2, "module.a": 3, "modules": 4, "b": 5, "pre": 6, "pre_": 7, "pre_e": 8}
+        )
+        lib.nn.modules.utils.consume_prefix_in_state_dict_if_present(state, prefix)
+        found.append((dict(state), dict(state._metadata)))
+    assert found[0] == found[1]
+
+
+def test_a_wrapped_modules_state_can_be_loaded_without_the_wrapper():
+    module = nn.Sequential(nn.Linear(2, 2))
+    state = nn.DataParallel(module).state_dict()
+    nn.modules.utils.consume_prefix_in_state_dict_if_present(state, "module.")
+    assert state._metadata == module.state_dict()._metadata
+    assert not any(nn.Sequential(nn.Linear(2, 2)).load_state_dict(state))
+    plain = {"module.0.weight": 1}
+    nn.modules.utils.consume_prefix_in_state_dict_if_present(plain, "module.")
+    assert plain == {"0.weight": 1}
+
+
+def test_gradients_of_convolutions_stand_in_functional_as_well():
+    assert nn.functional.grad is nn.grad
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_instance_norms_know_their_rank_without_a_batch(dims):
+    assert getattr(nn, f"InstanceNorm{dims}d")(2)._get_no_batch_dim() == dims + 1

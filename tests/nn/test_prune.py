@@ -198,3 +198,19 @@ def test_a_method_that_was_not_applied_has_no_tensor():
     for asked in (prune.Identity().apply_mask, prune.Identity().remove):
         with pytest.raises(AssertionError, match="has to be pruned"):
             asked(layer(ag))
+
+
+def test_checks_for_methods_of_ones_own():
+    """Programs that define methods of pruning call them."""
+    prune._validate_pruning_amount_init(0.5)
+    with pytest.raises(TypeError, match="Invalid type for amount: a"):
+        prune._validate_pruning_amount_init("a")
+    with pytest.raises(ValueError, match="should be smaller than the number of parameters to prune=3"):
+        prune._validate_pruning_amount(4, 3)
+    prune._validate_pruning_amount(1.0, 0)
+    assert [prune._compute_nparams_toprune(amount, 15) for amount in (20, 1, 1.0, 0.4)] == [20, 1, 15, 6]
+    with pytest.raises(ValueError, match="multidimensional"):
+        prune._validate_structured_pruning(ag.ones(3))
+    with pytest.raises(IndexError, match="Invalid index 2"):
+        prune._validate_pruning_dim(ag.ones(3, 1), 2)
+    assert prune._compute_norm(ag.tensor([[3.0, 1.0], [4.0, 0.0]]), 2, -1).tolist() == [5.0, 1.0]

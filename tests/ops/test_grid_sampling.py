@@ -109,6 +109,8 @@ WRONG = [
     ((3, 3), (2, 2), "bilinear", "same batch size"),
     ((1, 1, 3, 3), (2, 2, 2, 2), "bilinear", "same batch size"),
     ((1, 1, 3, 3), (1, 2, 2), "bilinear", "expected 4D input and grid with same number of dimensions"),
+    ((1, 1, 3, 3), (1, 1, 2, 2, 3), "bilinear", "expected grid to have size 2 in last dimension"),
+    ((1, 3, 3), (1, 2, 2, 2), "bilinear", "expected grid to have size 1 in last dimension"),
     ((1, 1, 3), (1, 2, 1), "bilinear", "expected 5D input and grid with same number of dimensions"),
     ((1, 1, 3, 3), (1, 2, 2, 3), "nearest", "expected grid to have size 2 in last dimension"),
     ((1, 1, 0, 3), (1, 2, 2, 2), "bicubic", "with dimension 2 being empty"),

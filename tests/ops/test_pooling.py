@@ -95,6 +95,8 @@ max_unpool2d(x, x.long()[:, :, :1], 2) | interpolate(x, 0) | interpolate(x, -1) 
 interpolate(x, 2, mode='linear') | interpolate(x, 2, mode='x') | interpolate(x, (2, 2, 2)) | interpolate(x, (2, 2.5))
 interpolate(x, scale_factor=(2,)) | interpolate(x, 2, align_corners=True) | interpolate(x, 2, antialias=True)
 interpolate(x, 2, recompute_scale_factor=True) | interpolate(x.long(), 2) | interpolate(x, 2, mode='lanczos')
+fractional_max_pool2d(x, (2,), 1) | fractional_max_pool2d(x, (), 1) | fractional_max_pool2d(x, 2, (1,))
+fractional_max_pool3d(x, (1, 1), 1) | fractional_max_pool3d(x, 1, ())
 interpolate(x[:, :0], 2) | interpolate(x[0, 0], 2) | interpolate(x.half(), 2, mode='bilinear', antialias=True)
 """
 

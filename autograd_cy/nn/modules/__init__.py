@@ -61,5 +61,7 @@ _HOMES: dict[str, list[str]] = {
 __all__ = sorted(name for names in _HOMES.values() for name in names)
 
 __getattr__, __dir__ = _names_later(
-    __name__, {home: [home, *names] for home, names in _HOMES.items()}, _getattr_of(__name__, "torch.nn")
+    __name__,
+    {**{home: [home, *names] for home, names in _HOMES.items()}, "utils": []},
+    _getattr_of(__name__, "torch.nn"),
 )

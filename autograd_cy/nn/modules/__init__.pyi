@@ -24,6 +24,7 @@ from . import rnn as rnn
 from . import sparse as sparse
 from . import transformer as transformer
 from . import upsampling as upsampling
+from . import utils as utils
 from .activation import (
     CELU,
     ELU,

@@ -17,7 +17,7 @@ class LinearCrossEntropyLoss(_WeightedLoss, function=None):
     input: (N, in_features) or (in_features,); target: classes (N, *out_features), or probabilities (N, num_classes,
     *out_features). Further settings are those of Linear (`device`, `dtype`) and of CrossEntropyLoss (`reduction`, `weight`,
     `ignore_index`, `label_smoothing`). RuntimeError for a weight that is not one number for each class.
-    NotImplementedError for `options`, which say how PyTorch cuts the work.
+    `options`, which say how PyTorch cuts the work, change nothing.
 
     >>> import autograd_cy as ag
     >>> loss = ag.nn.LinearCrossEntropyLoss(3, 4)
@@ -34,10 +34,6 @@ class LinearCrossEntropyLoss(_WeightedLoss, function=None):
             raise RuntimeError(f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}")
         if label_smoothing < 0 or label_smoothing > 1.0:
             raise RuntimeError(f"expected label_smoothing to be in range [0, 1], got {label_smoothing}")
-        if options is not None:
-            raise NotImplementedError(
-                "LinearCrossEntropyLoss: options are not supported: the work is not cut into chunks"
-            )
         super().__init__(weight=weight, reduction=reduction)
         self.num_classes, self.out_features = num_classes, out_features
         self.ignore_index, self.label_smoothing, self.options = ignore_index, label_smoothing, options
@@ -48,7 +44,7 @@ class LinearCrossEntropyLoss(_WeightedLoss, function=None):
         return F.linear_cross_entropy(
             input, self.linear.weight.reshape(*rows, self.linear.in_features), target,
             linear_bias=None if bias is None else bias.reshape(rows), weight=self.weight, reduction=self.reduction,
-            ignore_index=self.ignore_index, label_smoothing=self.label_smoothing,
+            ignore_index=self.ignore_index, label_smoothing=self.label_smoothing, options=self.options,
         )  # fmt: skip
 
     def extra_repr(self) -> str:

@@ -41,6 +41,9 @@ class _InstanceNorm(_NormBase):
         )
         warnings.warn(text, stacklevel=5)
 
+    def _get_no_batch_dim(self) -> int:
+        return self._dims[0]
+
     def _normalized(self, input: Tensor) -> Tensor:
         return _F.instance_norm(
             input, self.running_mean, self.running_var, self.weight, self.bias,
@@ -62,9 +65,7 @@ class _InstanceNorm(_NormBase):
                 )
                 for name in old:
                     state_dict.pop(prefix + name)
-        super()._load_from_state_dict(
-            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
-        )
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
 
 
 class InstanceNorm1d(_InstanceNorm):

@@ -1,10 +1,10 @@
-"""Sizes given as one number or as several, as PyTorch's layers take them (facade)."""
+"""Sizes given as one number or as several, as PyTorch's layers take them; prefixes of state dicts (facade)."""
 
 from collections.abc import Callable, Iterable
 from itertools import repeat
 from typing import Any
 
-__all__: list[str] = []
+__all__ = ["consume_prefix_in_state_dict_if_present"]
 
 
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
@@ -26,3 +26,23 @@ _quadruple = _ntuple(4, "_quadruple")
 def _reverse_repeat_tuple(values: Iterable[Any], times: int) -> tuple[Any, ...]:
     """The values in reverse order, each so many times: F.pad() takes the last dimension first, both sides of it."""
     return tuple(value for value in reversed(tuple(values)) for _ in range(times))
+
+
+def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
+    """``consume_prefix_in_state_dict_if_present(state_dict, prefix)`` strips the prefix from the keys, in place.
+
+    A module can then load the state dict of a wrapper such as DataParallel, whose prefix is "module.". Keys without the
+    prefix stay. The metadata of a state_dict() are renamed as well.
+
+    >>> import autograd_cy as ag
+    >>> state = {"module.weight": ag.ones(2), "bias": ag.zeros(1)}
+    >>> ag.nn.modules.utils.consume_prefix_in_state_dict_if_present(state, "module.")
+    >>> list(state)
+    ['bias', 'weight']
+    """
+    for key in [key for key in state_dict if key.startswith(prefix)]:
+        state_dict[key.removeprefix(prefix)] = state_dict.pop(key)
+    metadata = getattr(state_dict, "_metadata", {})
+    for key in list(metadata):
+        if key and (key.startswith(prefix) or f"{key}." == prefix):  # the wrapped module's own key has no dot
+            metadata[key[len(prefix) :]] = metadata.pop(key)

@@ -86,9 +86,7 @@ class BasePruningMethod(ABC):
         """``prune(t, default_mask=None, importance_scores=None)``: t times its mask; no module takes part."""
         scores = t if importance_scores is None else importance_scores
         if scores.shape != t.shape:
-            raise AssertionError(
-                f"importance_scores should have the same shape as tensor t, got {scores.shape} vs {t.shape}"
-            )
+            raise AssertionError(f"importance_scores should have the same shape as tensor t, got {scores.shape} vs {t.shape}")
         return t * self.compute_mask(scores, default_mask=ones_like(t) if default_mask is None else default_mask)
 
     def remove(self, module: Any) -> None:
@@ -164,23 +162,13 @@ class _Amount(BasePruningMethod):
     """A method that prunes a number of elements or slices, or a share of them."""
 
     def __init__(self, amount: Any) -> None:
-        if not isinstance(amount, numbers.Real):
-            raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
-        if amount < 0 or (not isinstance(amount, numbers.Integral) and not amount <= 1):
-            raise ValueError(
-                f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer"
-            )
+        _validate_pruning_amount_init(amount)
         self.amount: Any = amount
 
     def _count(self, size: int) -> int:
         """How many are to be pruned of so many."""
-        if not isinstance(self.amount, numbers.Integral):
-            return round(self.amount * size)
-        if int(self.amount) > size:
-            raise ValueError(
-                f"amount={self.amount} should be smaller than the number of parameters to prune={size}"
-            )
-        return int(self.amount)
+        _validate_pruning_amount(self.amount, size)
+        return _compute_nparams_toprune(self.amount, size)
 
 
 class _Unstructured(_Amount):
@@ -223,13 +211,8 @@ class _Structured(_Amount):
         raise NotImplementedError
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        if t.dim() <= 1:
-            raise ValueError(
-                "Structured pruning can only be applied to multidimensional tensors. "
-                f"Found tensor of shape {t.shape} with {t.dim()} dims"
-            )
-        if self.dim >= t.dim():
-            raise IndexError(f"Invalid index {self.dim} for tensor of size {t.shape}")
+        _validate_structured_pruning(t)
+        _validate_pruning_dim(t, self.dim)
         size = t.shape[self.dim]
         count = self._count(size)
         if not count:
@@ -254,8 +237,7 @@ class LnStructured(_Structured):
         self.n = n
 
     def _scores(self, t: Tensor) -> Tensor:
-        dims = [dim for dim in range(t.dim()) if dim != self.dim % t.dim()]
-        return _ops.norm(t, self.n, dims)
+        return _compute_norm(t, self.n, self.dim)
 
 
 class CustomFromMask(BasePruningMethod):
@@ -268,10 +250,50 @@ class CustomFromMask(BasePruningMethod):
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         if default_mask.shape != self.mask.shape:
-            raise AssertionError(
-                f"default_mask shape {default_mask.shape} must match self.mask shape {self.mask.shape}"
-            )
+            raise AssertionError(f"default_mask shape {default_mask.shape} must match self.mask shape {self.mask.shape}")
         return default_mask * self.mask.to(dtype=default_mask.dtype)
+
+
+# Checks that PyTorch's programs with methods of their own call
+
+
+def _validate_pruning_amount_init(amount: Any) -> None:
+    """TypeError for what is no number, ValueError for a negative one or a float above 1."""
+    if not isinstance(amount, numbers.Real):
+        raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
+    if amount < 0 or (not isinstance(amount, numbers.Integral) and not amount <= 1):
+        raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
+
+
+def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
+    """ValueError for an integer above the number of elements."""
+    if isinstance(amount, numbers.Integral) and int(amount) > tensor_size:
+        raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={tensor_size}")
+
+
+def _compute_nparams_toprune(amount: Any, tensor_size: int) -> int:
+    """The number of elements to prune: an integer itself, or a share of `tensor_size`, rounded."""
+    return int(amount) if isinstance(amount, numbers.Integral) else round(amount * tensor_size)
+
+
+def _validate_structured_pruning(t: Tensor) -> None:
+    """ValueError for a tensor without slices: of fewer than two dimensions."""
+    if t.dim() <= 1:
+        raise ValueError(
+            "Structured pruning can only be applied to multidimensional tensors. "
+            f"Found tensor of shape {t.shape} with {t.dim()} dims"
+        )
+
+
+def _validate_pruning_dim(t: Tensor, dim: int) -> None:
+    """IndexError for a dimension above the last."""
+    if dim >= t.dim():
+        raise IndexError(f"Invalid index {dim} for tensor of size {t.shape}")
+
+
+def _compute_norm(t: Tensor, n: Any, dim: int) -> Tensor:
+    """The n-norm of each slice along a dimension."""
+    return _ops.norm(t, n, [d for d in range(t.dim()) if d != dim % t.dim()])
 
 
 def _hook_of(module: Any, name: str) -> tuple[Any, Any]:

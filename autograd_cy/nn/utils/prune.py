@@ -20,6 +20,12 @@ from ._pruning_methods import (
     PruningContainer,
     RandomStructured,
     RandomUnstructured,
+    _compute_norm,  # noqa: F401
+    _compute_nparams_toprune,  # noqa: F401
+    _validate_pruning_amount,  # noqa: F401
+    _validate_pruning_amount_init,  # noqa: F401
+    _validate_pruning_dim,  # noqa: F401
+    _validate_structured_pruning,  # noqa: F401
 )
 from .convert_parameters import parameters_to_vector as _parameters_to_vector
 
@@ -85,9 +91,7 @@ def random_structured(module: Any, name: str, amount: Any, dim: int) -> Any:
     return module
 
 
-def ln_structured(
-    module: Any, name: str, amount: Any, n: Any, dim: int, importance_scores: Tensor | None = None
-) -> Any:
+def ln_structured(module: Any, name: str, amount: Any, n: Any, dim: int, importance_scores: Tensor | None = None) -> Any:
     """``ln_structured(module, name, amount, n, dim, importance_scores=None)`` prunes the slices whose n-norm is least.
 
     >>> import autograd_cy as ag

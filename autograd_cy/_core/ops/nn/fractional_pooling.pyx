@@ -8,7 +8,9 @@ from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of, type_w
 from autograd_cy._core.graph.record cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.nn.max_pooling cimport WindowMaxima, pooled
-from autograd_cy._core.ops.nn.pooling_sizes cimport check_not_empty, check_output_sizes, check_planes, ints_argument
+from autograd_cy._core.ops.nn.pooling_sizes cimport (
+    check_not_empty, check_output_sizes, check_planes, ints_argument, is_int,
+)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, rank_of
@@ -37,9 +39,11 @@ cdef class FractionalMaxPool3DBackward0(FractionalMaxima):
 
 cdef tuple numbers_along(object value, str operation, str name, int dims):
     cdef tuple numbers = ints_argument(value, operation, name, 2)
-    if len(numbers) not in (1, dims):
-        raise RuntimeError(f"{operation}: {name} must either be a single Int or tuple of Ints")
-    return numbers * dims if len(numbers) == 1 else numbers
+    if is_int(value):
+        return numbers * dims
+    if len(numbers) != dims:
+        raise RuntimeError(f"{operation}: {name} must either be a single Int or tuple of {'Ints' if dims == 2 else 'three Ints'}")
+    return numbers
 
 
 cdef object sizes_by_ratio(object output_ratio, tuple own, str operation):

@@ -109,12 +109,12 @@ cdef int check_input(Tensor x, Tensor grid, int dims, int mode) except -1:
     cdef str shown = f"but got input with sizes {list(own)} and grid with sizes {list(points)}"
     if not own or not points or own[0] != points[0]:
         raise RuntimeError(f"grid_sampler(): expected grid and input to have same batch size, {shown}")
-    if len(own) != len(points) or len(own) != (dims or min(max(len(own), 4), 5)):
-        expected = dims or (4 if len(own) == 4 else 5)
-        raise RuntimeError(f"grid_sampler(): expected {expected}D input and grid with same number of dimensions, {shown}")
     if points[-1] != len(own) - 2:
         raise RuntimeError(f"grid_sampler(): expected grid to have size {len(own) - 2} in last dimension, but got grid with "
                            f"sizes {list(points)}")
+    if len(own) != len(points) or len(own) != (dims or min(max(len(own), 4), 5)):
+        expected = dims or (4 if len(own) == 4 else 5)
+        raise RuntimeError(f"grid_sampler(): expected {expected}D input and grid with same number of dimensions, {shown}")
     for k in range(2, len(own)):
         if own[k] == 0:
             raise RuntimeError("grid_sampler(): expected input to have non-empty spatial dimensions, but input has sizes "

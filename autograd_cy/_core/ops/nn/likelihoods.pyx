@@ -130,8 +130,8 @@ def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weig
     """linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, ...) -> Tensor
 
     cross_entropy of input @ linear_weight.T + linear_bias, with the arguments of cross_entropy. The input is (N, features) or
-    (features,), the weight (C, features), or (C, d1, ..., features) for targets (N, d1, ...). NotImplementedError for
-    `options`, which say how PyTorch cuts the work.
+    (features,), the weight (C, features), or (C, d1, ..., features) for targets (N, d1, ...). `options` say how PyTorch cuts
+    the work into chunks; here they are checked, and the work is not cut.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.linear_cross_entropy(ag.zeros(2, 3), ag.ones(4, 3), ag.tensor([0, 1]))
@@ -142,7 +142,7 @@ def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weig
     tensor_argument(target, "linear_cross_entropy", "target", 3)
     check_linear(sizes, rows, linear_bias)
     if options is not None:
-        raise NotImplementedError("linear_cross_entropy: options are not supported: the work is not cut into chunks")
+        options._check_chunks(sizes[0] if len(sizes) == 2 else 1, rows[-1], rows[0])
     batch = sizes[:-1]
     if shape_of(<Tensor> target) == batch + rows[:-1] and ignore_index is not None:
         raise RuntimeError("ignore_index cannot be specified when target contains probabilities")
