@@ -64,8 +64,8 @@ class MemoryTimeline:
     >>> with ag.profiler.profile(profile_memory=True) as prof:
     ...     y = (x + 1) * 2
     >>> memory = prof.memory_timeline()
-    >>> memory.bytes, memory.peak.bytes, len(memory.peak.held)
-    ([0, 400000, 800000, 400000], 800000, 1)
+    >>> len(memory.bytes), memory.peak.bytes >= 800_000, len(memory.peak.held)  # blocks of the pool may be larger
+    (4, True, 1)
     """
 
     def __init__(self, recording: Recording):
