@@ -33,7 +33,6 @@ from ._core.runtime.entry import public, show_one_frame
 from ._core.runtime.once import warn_once
 from ._data import as_tensor
 from ._missing import mark_missing_methods
-from ._moves import copied
 from ._size import Size, on_cpu
 from ._size import device as Device
 
@@ -885,6 +884,8 @@ def __copy__(self):
 @method
 def __deepcopy__(self, memo):
     from copy import deepcopy  # who calls this has imported it
+
+    from ._moves import copied
 
     if id(self) in memo:
         return memo[id(self)]

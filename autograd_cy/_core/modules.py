@@ -3,8 +3,10 @@
 The finder of the library stands first among all: no folder is searched, and a file of an earlier version is never taken.
 """
 
+import gc
 import os
 import sys
+from contextlib import contextmanager
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec
 
 try:
@@ -59,3 +61,21 @@ def compiled_below(package, path):
                 if dot + suffix in EXTENSION_SUFFIXES:
                     found.add(f"{package}.{folder.name}.{stem}")
     return sorted(found)
+
+
+@contextmanager
+def collector_paused():
+    """Without the cyclic garbage collector, which would look again and again at modules that are made to stay.
+
+    Afterwards they count as old: the next collection of young objects does not look at them either.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            if not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()  # into the oldest generation
+            gc.enable()

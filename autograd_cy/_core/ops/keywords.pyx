@@ -8,7 +8,6 @@ import numpy as np
 
 from autograd_cy._core.ops.out_argument cimport call_into
 
-from autograd_cy._core.ops.older_overloads import in_order, warn_of
 from autograd_cy._core.ops.registry import INPLACE
 from autograd_cy._core.runtime.argument_errors import LACKED_BY, lacking_names, refusal_of, without_lacking
 
@@ -18,6 +17,12 @@ OTHER_NAMES = {
 CO_VARARGS = 4                         # of a code's flags: a function with *args
 
 cdef CallInPlace call_in_place = NULL
+
+
+cdef object in_older_order(object function, args):
+    """The arguments of a call in a form that PyTorch deprecated, in today's order, and its factors; None if it is none."""
+    from autograd_cy._core.ops.older_overloads import in_order
+    return in_order(function, args)
 
 
 cdef bint has_another_meaning(object function, list args, tuple names) except -1:
@@ -30,7 +35,7 @@ cdef bint has_another_meaning(object function, list args, tuple names) except -1
         if name == "inplace" and function.__name__ in INPLACE:
             return True
     if len(args) > function.__code__.co_argcount:
-        older = in_order(function, args)
+        older = in_older_order(function, args)
         if older is not None and not older[1].keys() & set(names):
             return True
     return ends_in_inplace(function, args) or (len(names) > 0 and bool(lacking_names(function.__name__, names)))
@@ -81,8 +86,9 @@ cdef object called_otherwise(object function, tuple args, dict kwargs):
         if refusal is not None:
             raise refusal
         kwargs = without_lacking(function.__name__, kwargs)
-    older = in_order(function, args)
+    older = in_older_order(function, args)
     if older is not None and not older[1].keys() & kwargs.keys():
+        from autograd_cy._core.ops.older_overloads import warn_of
         warn_of(function, args)
         args, kwargs = older[0], kwargs | older[1]
     if ends_in_inplace(function, args):

@@ -1,13 +1,11 @@
 """How families of operations are loaded: their modules are imported, then their functions and nodes get what all have."""
 
-import gc
-from contextlib import contextmanager
 from importlib import import_module
 from itertools import islice
 from os.path import dirname
 
 from autograd_cy._core.graph.node import Node, finish_class
-from autograd_cy._core.modules import compiled_below
+from autograd_cy._core.modules import collector_paused, compiled_below
 from autograd_cy._core.ops.overrides import make_overridable
 from autograd_cy._core.ops.registry import OPS
 
@@ -25,15 +23,3 @@ def load(*families):
         make_overridable(op.function, op.name)
     _finished = len(OPS)
     finish_class(Node)
-
-
-@contextmanager
-def collector_paused():
-    """Without the cyclic garbage collector: modules are made to stay, and it would look at them again and again."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()

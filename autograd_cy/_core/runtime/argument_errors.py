@@ -2,7 +2,6 @@
 
 import inspect
 import re
-from collections import namedtuple
 
 _COUNT = r"(\w+)\(\) (?:takes|needs) .*argument"
 _KEYWORD = r"(\w+)\(\) got an unexpected keyword argument '(\w+)'"
@@ -11,9 +10,14 @@ _MAKING = "arange empty eye full linspace ones rand randint randn randperm zeros
 _LIKE = "empty_like full_like ones_like rand_like randn_like zeros_like".split()
 _NEW = "new_empty new_full new_ones new_zeros".split()
 
-Lacking = namedtuple("Lacking", "functions harmless error instead", defaults=(TypeError, ""))
-Lacking.__doc__ = """An argument that functions of PyTorch take and ours don't: those functions, the values that ask for
-nothing, the error that other values are, and what there is instead."""
+
+class Lacking:
+    """An argument that functions of PyTorch take and ours don't: those functions, the values that ask for nothing, the error
+    that other values are, and what there is instead."""
+
+    def __init__(self, functions, harmless, error=TypeError, instead=""):
+        self.functions, self.harmless, self.error, self.instead = functions, harmless, error, instead
+
 
 LACKING = {
     "layout": Lacking([*_MAKING, *_LIKE, *_NEW], (None,), instead="All tensors are strided."),

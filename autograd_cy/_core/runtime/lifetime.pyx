@@ -139,12 +139,17 @@ def refuse_new(object compiled_class):
 
     The core makes its objects by `tp_new` itself, which stays.
     """
-    (<dict> (<TypeObject *> compiled_class).tp_dict)["__new__"] = staticmethod(not_by_users)
-    PyType_Modified(<PyTypeObject *> compiled_class)
+    cdef dict attributes = <dict> (<TypeObject *> compiled_class).tp_dict
+    if attributes.get("__new__") is not refusal:
+        attributes["__new__"] = refusal
+        PyType_Modified(<PyTypeObject *> compiled_class)
 
 
 def not_by_users(cls, *args, **kwargs):
     raise TypeError(f"cannot create '{cls.__name__}' instances: the package makes them")
+
+
+cdef object refusal = staticmethod(not_by_users)
 
 
 def live_objects():
