@@ -14,7 +14,6 @@ from . import accelerator as accelerator
 from . import (
     amp,
     array_api,
-    autograd,
     backends,
     cuda,
     distributions,
@@ -27,7 +26,6 @@ from . import (
     optim,
     overrides,
     profiler,
-    random,
     return_types,
     serialization,
     signal,
