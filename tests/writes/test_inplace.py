@@ -183,6 +183,33 @@ OVERLAPPING = {
 }
 
 
+READ_FIRST = {
+    "a row, by its first element": (lambda t: t.__setitem__(1, t[1][0]), [[0, 1, 2], [3, 3, 3], [6, 7, 8]]),
+    "a row, by a part of one element": (lambda t: t.__setitem__(1, t[1][2:]), [[0, 1, 2], [5, 5, 5], [6, 7, 8]]),
+    "all, by one element": (lambda t: t.__setitem__(..., t[1, 1]), [[4, 4, 4]] * 3),
+    "all rows, by one": (lambda t: t.__setitem__(slice(None), t[1]), [[3, 4, 5]] * 3),
+    "those of a mask": (lambda t: t.__setitem__(t > 5, t[2, 2]), [[0, 1, 2], [3, 4, 5], [8, 8, 8]]),
+    "filled": (lambda t: t.fill_(t[1, 1]), [[4, 4, 4]] * 3),
+    "a filled row": (lambda t: t[0].fill_(t[0, 2]), [[2, 2, 2], [3, 4, 5], [6, 7, 8]]),
+}
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+@pytest.mark.parametrize("case", READ_FIRST)
+def test_what_is_broadcast_from_the_target_is_read_first(case, recorded):
+    """PyTorch assigns such values, and refuses them in copy_()."""
+    write, expected = READ_FIRST[case]
+    leaf = torch.arange(9.0).reshape(3, 3).requires_grad_(recorded)
+    t = leaf.clone()
+    write(t)
+    assert t.tolist() == expected
+    if recorded:
+        weights = torch.arange(1.0, 10).reshape(3, 3)
+        (found,) = torch.autograd.grad(t, leaf, weights)
+        sources = torch.tensor(expected).long().flatten()       # each element's value is the place that it came from
+        assert found.flatten().tolist() == torch.zeros(9).index_add(0, sources, weights.flatten()).tolist()
+
+
 @pytest.mark.parametrize("case", OVERLAPPING)
 def test_a_partly_overlapping_operand_is_refused(case):
     t = torch.arange(9.0).reshape(3, 3)

@@ -198,9 +198,11 @@ keywords.call_in_place = call_in_place
 cdef cnp.ndarray source_of(Tensor target, object value, str operation):
     """The array to be written for a value (a Tensor, what NumPy takes for an array), with all checks of memory and type.
 
-    One number may be written to elements that share memory.
+    One number may be written to elements that share memory. fill_ reads its number first, and so does an assignment that
+    broadcasts: the value may then lie in the target.
     """
     cdef cnp.ndarray source
+    cdef bint read_first
     if isinstance(value, Tensor):
         source = (<Tensor> value).array
     else:
@@ -212,7 +214,8 @@ cdef cnp.ndarray source_of(Tensor target, object value, str operation):
     if code_of(source) >= COMPLEX64 and code_of(target.array) < COMPLEX64:
         source = real_part(source, code_of(target.array))
     if isinstance(value, Tensor) or operation not in ("fill_", "zero_"):
-        check_memory(target.array, source)
+        read_first = operation == "fill_" or (operation == "__setitem__" and not cnp.PyArray_SAMESHAPE(target.array, source))
+        check_memory(target.array, None if read_first else source)
     return source.copy() if may_overlap(target.array, source) else source
 
 

@@ -52,6 +52,8 @@ cdef int set_recorded(Tensor place, tuple indices, object value) except -1:
         fill_(place, new_tensor(array_of(value, code_of(place.array))))
         return 0
     source = source_for(place, value, bool(indices))
+    if not cnp.PyArray_SAMESHAPE(source.array, place.array) and may_overlap(place.array, source.array):
+        source = (<object> source).clone()          # a value that is broadcast is read first
     if indices:
         index_put_(place, indices, source)
     else:
@@ -107,7 +109,7 @@ cdef int put_at(Tensor target, tuple indices, object value) except -1:
         if not isinstance(value, Tensor):
             check_real(target, value)
         source = real_part(source, code_of(target.array))
-    check_memory(target.array, source)
+    check_memory(target.array, source if cnp.PyArray_NDIM(source) else None)       # one number is read first
     if may_overlap(target.array, source):
         source = source.copy()
     source = without_leading(source)
