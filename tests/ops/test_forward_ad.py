@@ -521,3 +521,27 @@ def test_a_dual_tensor_shows_the_memory_around_it():
         dual = fwd.make_dual(torch.arange(5.0)[:4], torch.ones(4))
         primal, tangent = fwd.unpack_dual(dual.as_strided((5,), (1,), 0))
     assert (primal.tolist(), tangent.tolist()) == ([0, 1, 2, 3, 4], [1, 1, 1, 1, 0])
+
+
+# how a complex tensor may be made of another one: PyTorch only notes conjugates and negatives of its memory
+MADE = {
+    "itself": lambda x: x,
+    "conj": lambda x: x.conj(),
+    "imag of conj": lambda x: x.conj().imag,
+    "part of conj": lambda x: x.conj()[1:, ::2],
+}
+
+
+@pytest.mark.parametrize("of_tangent", MADE)
+@pytest.mark.parametrize("of_primal", MADE)
+def test_conjugated_primals_and_tangents(of_primal, of_tangent):
+    primal = MADE[of_primal](torch.randn(3, 4, dtype=torch.complex128))
+    made = MADE[of_tangent](torch.randn(3, 4, dtype=torch.complex128))
+    given = made if made.shape == primal.shape and made.dtype == primal.dtype else torch.rand_like(primal).conj()
+    with fwd.dual_level():
+        dual = fwd.make_dual(primal, given)
+        assert fwd.unpack_dual(dual).tangent.equal(given)
+        assert fwd.unpack_dual(dual[1:]).tangent.equal(given[1:])
+        assert fwd.unpack_dual(dual.conj()).tangent.equal(given.conj())
+        assert fwd.unpack_dual(torch.view_as_real(dual) if dual.is_complex() else dual).tangent is not None
+        assert fwd.unpack_dual(dual.real).tangent.equal(given.real)
