@@ -23,7 +23,7 @@ from ._core.arrays.orders import axes_in_memory
 from ._core.batching.batched import is_batched
 from ._core.batching.rules import batched_new, batched_new_full, on_first_value, on_values
 from ._core.graph import hooks, node
-from ._core.graph.layouts import declare_rows
+from ._core.graph.layouts import declare_gradient
 from ._core.graph.record import get_tangent
 from ._core.graph.tensor import Tensor, array_of, data_of, extend, from_array, metadata_of, numpy
 from ._core.ops.basics import OPS
@@ -441,12 +441,12 @@ def to_dense(self, dtype=None, *, masked_grad=None):
     return self if dtype is None else self.to(dtype)
 
 
-def _rows_of_table(numbers, rows, n):
-    """The sparse gradient of a table, whose module is imported when it is asked for."""
-    return importlib.import_module(f"{__package__}.sparse._gradients").table_gradient(numbers, rows, n)
+def _sparse_gradient(indices, values, sizes):
+    """A sparse gradient, whose module is imported when it is asked for."""
+    return importlib.import_module(f"{__package__}.sparse._gradients").sparse_gradient(indices, values, sizes)
 
 
-declare_rows(_rows_of_table)
+declare_gradient(_sparse_gradient)
 
 
 @attribute

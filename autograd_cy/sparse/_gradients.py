@@ -7,7 +7,7 @@ from ._pattern import Pattern
 from ._tensor import from_values
 
 
-def table_gradient(numbers: Any, rows: Any, n: int) -> Any:
-    """The sum of rows (m, width) at their numbers (m), in n rows."""
-    indices = numbers.detach().long().reshape(1, -1).clone()  # who reads the gradient may write to the numbers
-    return from_values(rows, Pattern(sparse_coo, (indices,), (n, *rows.shape[1:]), False))
+def sparse_gradient(indices: Any, values: Any, sizes: tuple[int, ...]) -> Any:
+    """The sum of values (m, ...) at their places (dimensions, m), in a tensor of these sizes."""
+    own = indices.detach().long().clone()  # who reads the gradient may write to the indices
+    return from_values(values, Pattern(sparse_coo, (own,), sizes, False))

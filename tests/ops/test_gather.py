@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from common import differs, leaf
+from common import leaf
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -232,10 +232,41 @@ def test_refused(case):
         call()
 
 
-@differs("sparse tensors", "has sparse gradients")
-def test_sparse_gradients_are_refused():
-    with pytest.raises(NotImplementedError, match="sparse_grad=True is not supported"):
-        x.gather(0, index([[0]]), sparse_grad=True)
+SHAPES = [((3, 4), (2, 3)), ((3, 4), (3, 1)), ((3, 4), (2, 0)), ((5,), (7,)), ((), (3,)), ((), ()), ((2, 3, 4), (1, 3, 2))]
+
+
+@pytest.mark.parametrize(("shape", "chosen"), SHAPES)
+def test_sparse_gradients_are_the_dense_ones(shape, chosen):
+    for dim in range(max(len(shape), 1)):
+        places = torch.randint(0, shape[dim] if shape else 1, chosen)
+        source = torch.randn(shape, dtype=torch.float64, requires_grad=True)
+        if any(n > m for k, (n, m) in enumerate(zip(chosen, shape, strict=False)) if k != dim):
+            continue
+        weights = torch.randn(chosen, dtype=torch.float64)
+        (found,), (dense,) = (
+            torch.autograd.grad(source.gather(dim, places, sparse_grad=is_sparse).sin(), source, weights)
+            for is_sparse in (True, False)
+        )
+        assert found.is_sparse and found.shape == dense.shape and torch.allclose(found.to_dense(), dense)
+        source.gather(dim, places, sparse_grad=True).sum().backward()
+        assert source.grad.is_sparse
+
+
+def test_second_derivatives_of_sparse_gradients():
+    source, places = torch.randn(3, 4, dtype=torch.float64, requires_grad=True), torch.tensor([[0, 0, 1], [2, 2, 3]])
+    def second(sparse):
+        (g,) = torch.autograd.grad(source.gather(1, places, sparse_grad=sparse).pow(3).sum(), source, create_graph=True)
+        return torch.autograd.grad((g.to_dense() ** 2).sum(), source)[0].to_dense()
+    assert torch.allclose(second(True), second(False))
+    with pytest.raises(NotImplementedError, match="sparse tensor can't be the samples of a batch"):
+        torch.func.vmap(torch.func.grad(lambda x, i: x.gather(0, i, sparse_grad=True).sum()))(source.detach()[:2], places)
+
+
+def test_who_writes_to_the_index_does_not_change_the_gradient():
+    source, places = torch.ones(3, requires_grad=True), torch.tensor([0, 2])
+    source.gather(0, places, sparse_grad=True).sum().backward()
+    places.zero_()
+    assert source.grad.to_dense().tolist() == [1.0, 0.0, 1.0]
 
 
 @pytest.mark.parametrize("reduce", ["add", "multiply"])

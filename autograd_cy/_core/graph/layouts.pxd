@@ -4,6 +4,7 @@ from cpython.object cimport PyObject
 
 cdef PyObject *sparse_type      # the class of sparse tensors; NULL as long as its module is not loaded
 
+cdef object sparse_gradient(object indices, object values, tuple sizes)
 cdef object sparse_rows(object numbers, object rows, Py_ssize_t n)
 
 

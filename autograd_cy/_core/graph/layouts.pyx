@@ -13,7 +13,7 @@ NOTE [Sparse tensors]
 """
 
 sparse_type = NULL
-cdef object made_rows = None
+cdef object made_gradient = None
 
 
 def declare_sparse(cls):
@@ -22,15 +22,20 @@ def declare_sparse(cls):
     sparse_type = <PyObject *> cls      # a module holds the class for ever
 
 
-def declare_rows(function):
-    """declare_rows(function): function(numbers, rows, n) makes the sparse gradient of a table of n rows."""
-    global made_rows
-    made_rows = function
+def declare_gradient(function):
+    """declare_gradient(function): function(indices, values, sizes) makes a sparse gradient."""
+    global made_gradient
+    made_gradient = function
+
+
+cdef object sparse_gradient(object indices, object values, tuple sizes):
+    """A sparse tensor of these sizes: the sum of `values` (m, ...) at the places `indices` (dimensions, m), recorded."""
+    return made_gradient(indices, values, sizes)
 
 
 cdef object sparse_rows(object numbers, object rows, Py_ssize_t n):
     """A sparse tensor of n rows: the sum of those in `rows` (m, width) at their numbers (m), recorded."""
-    return made_rows(numbers, rows, n)
+    return made_gradient(numbers.reshape(1, -1), rows, (n, *rows.shape[1:]))
 
 
 def is_sparse_tensor(x):

@@ -2,11 +2,14 @@
 
 from math import prod
 
+import numpy as np
+
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT32, INT64, code_of
 from autograd_cy._core.batching.batched cimport zeros_as
+from autograd_cy._core.graph.layouts cimport sparse_gradient
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, shape_of, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
@@ -17,6 +20,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import rank_of
 from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.shapes.shape import stack
 
 cnp.import_array()
 
@@ -135,10 +139,17 @@ cdef class GatherBackward0(Node):
         return ("dim", "sparse_grad")
 
     cdef object vjp_array(self, object g, int i, Request *request):
+        if self.constants[1]:
+            return self.sparse(new_tensor(<cnp.ndarray> g))
         return add_gathered(<cnp.ndarray> g, self.constants[0], saved_array(self, 1), self.constants[2])
 
     cdef object vjp(self, object g, int i):
-        return scatter_add(g, self.constants[0], unpack(self, 1), self.constants[2])
+        return self.sparse(g) if self.constants[1] else scatter_add(g, self.constants[0], unpack(self, 1), self.constants[2])
+
+    cdef object sparse(self, object g):
+        """The gradient as a sparse tensor, with a place for each element of the index."""
+        cdef object index = unpack(self, 1), sizes = self.constants[2]
+        return sparse_gradient(all_places(index, self.constants[0])[:len(sizes)], g.reshape(-1), sizes)
 
     cdef object jvp(self, tuple tangents):
         return gather(tangents[0], self.constants[0], unpack(self, 1))
@@ -156,6 +167,14 @@ cdef class ScatterAddBackward0(Selecting):
         return scatter_add(tangents[0], self.constants[0], unpack(self, 0), self.constants[1])
 
 
+cdef object all_places(object index, int dim):
+    """Where each element of an index points along `dim`, and where it stands along the other dimensions: (dimensions, m)."""
+    cdef tuple sizes = tuple(index.shape) or (1,)
+    cdef list rows = [new_tensor(row) for row in np.indices(sizes).reshape(len(sizes), -1)]
+    rows[dim] = index.reshape(-1).long()
+    return stack(rows)
+
+
 def batched_gather(call, input, dim, index, *, sparse_grad=False):
     cdef int rank = rank_of(input), d = wrap_dim(dim, rank)
     if rank == 0 and rank_of(index) <= 1:
@@ -171,7 +190,7 @@ def gather(input, dim, index, *, sparse_grad=False):
     """gather(input, dim, index, *, sparse_grad=False) -> Tensor: y[i][j] = input[index[i][j]][j] for dim 0, and so on.
 
     `index` has as many dimensions as `input` and the result's shape; apart from `dim` it may be smaller than the input.
-    Its gradient is dense: sparse_grad=True raises NotImplementedError.
+    With sparse_grad=True its gradient is a sparse tensor.
 
     >>> import autograd_cy as ag
     >>> ag.gather(ag.tensor([[1.0, 2.0], [3.0, 4.0]]), 1, ag.tensor([[0, 0], [1, 0]]))
@@ -183,12 +202,10 @@ def gather(input, dim, index, *, sparse_grad=False):
     cdef int d = wrap_dim(dim, cnp.PyArray_NDIM(x.array))
     cdef tuple sizes = shape_of(x)
     cdef Node node
-    if sparse_grad:
-        raise NotImplementedError("gather(): sparse_grad=True is not supported: its gradient is dense")
     check_sizes(i.array, d, sizes)
     y = new_tensor(gathered(x.array.reshape(at_least_1d(sizes)), d, i.array))
     if needs_node(x):
-        node = new_node(GatherBackward0, (d, False, sizes))
+        node = new_node(GatherBackward0, (d, bool(sparse_grad), sizes))
         save_input(node, 0, x)
         save_input(node, 1, i)
         record(node, y, x)
