@@ -27,7 +27,7 @@ class DeviceContext(TorchFunctionMode):
 
 
 _entered: ContextVar[tuple[DeviceContext, ...]] = ContextVar("autograd_cy devices", default=())
-_default: list[DeviceContext] = []
+_default: ContextVar[DeviceContext | None] = ContextVar("autograd_cy default device", default=None)
 
 
 def enter(device: Device) -> None:
@@ -46,16 +46,18 @@ def leave(*exception: Any) -> None:
 
 
 def set_default(device: Device | None) -> None:
-    """set_default(device): let tensors be made there that name no other device; None: on the CPU."""
-    if _default:
-        _default.pop().__exit__(None, None, None)
-    if device is not None and device.type != "cpu":
-        mode = DeviceContext(device)
+    """set_default(device): let this thread make tensors there that name no other device; None: on the CPU."""
+    before = _default.get()
+    if before is not None:
+        before.__exit__(None, None, None)
+    mode = None if device is None or device.type == "cpu" else DeviceContext(device)
+    if mode is not None:
         mode.__enter__()
-        _default.append(mode)
+    _default.set(mode)
 
 
 def get_default() -> Device:
     """get_default() -> where tensors are made that name no device."""
-    modes = [*_default, *_entered.get()]
-    return modes[-1].device if modes else Device("cpu")
+    entered, default = _entered.get(), _default.get()
+    mode = entered[-1] if entered else default
+    return Device("cpu") if mode is None else mode.device

@@ -1,11 +1,13 @@
 """Tensors on the device "meta": shapes, dtypes and strides without elements. Tests with `torch` hold in PyTorch."""
 
+import contextvars
 import copy
 import io
 import pickle
 import resource
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -70,6 +72,26 @@ def test_makers(torch, name):
         finally:
             torch.set_default_device(None)
     assert not MAKERS[name](torch).is_meta and torch.get_default_device() == torch.device("cpu")
+
+
+def test_each_thread_has_its_own_default_device(torch):
+    found = []
+
+    def other():
+        torch.set_default_device(None)
+        found.append(torch.ones(1).device.type)
+        torch.set_default_device("meta")
+        found.append(torch.ones(1).device.type)
+
+    try:
+        torch.set_default_device("meta")
+        thread = threading.Thread(target=contextvars.Context().run, args=(other,))
+        thread.start()
+        thread.join()
+        assert found == ["cpu", "meta"] and torch.ones(1).device.type == "meta" and torch.get_default_device().type == "meta"
+    finally:
+        torch.set_default_device(None)
+    assert torch.ones(1).device.type == "cpu"
 
 
 def test_the_device_that_is_named_counts(torch):
