@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from ._core.graph.tensor import Tensor
-from ._core.ops.overrides import calls_handed_to, disabled_torch_function
+from ._core.ops.overrides import calls_handed_to, disabled_torch_function, put_back
 
 _stack: ContextVar[tuple["TorchFunctionMode", ...]] = ContextVar("autograd_cy function modes", default=())
 
@@ -70,7 +70,7 @@ def _stack_as(modes: tuple[TorchFunctionMode, ...]) -> Iterator[None]:
         with calls_handed_to(_answer if modes else None, creations=True):
             yield
     finally:
-        _stack.reset(token)
+        put_back(_stack, token)
 
 
 def _answer(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

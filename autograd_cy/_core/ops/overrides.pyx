@@ -226,8 +226,16 @@ def calls_handed_to(handler, creations=False):
     finally:
         watch_entries(entered, -1)
         handlers -= 1
-        call_handler.reset(token)
-        sees_creations.reset(other)
+        put_back(call_handler, token)
+        put_back(sees_creations, other)
+
+
+def put_back(variable, token):
+    """put_back(variable, token): variable.reset(token), except that a thread may have ended before it left what it entered."""
+    try:
+        variable.reset(token)
+    except ValueError:      # another context: that of the thread is gone
+        pass
 
 
 cdef PyObject *entered(PyObject *function, PyObject **args, size_t n, PyObject *names) except? NULL:
