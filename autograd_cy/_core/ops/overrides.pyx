@@ -248,7 +248,7 @@ cdef PyObject *entered(PyObject *function, PyObject **args, size_t n, PyObject *
 
 
 cdef bint hands_over() except -1:
-    """Whether a handler gets the calls of operations in this context: a function that replaces several has to make them then."""
+    """Whether a handler gets the calls of operations in this context. Who does the work of several must make them then."""
     return handlers != 0 and (call_handler.get() is not None or last_handler.get() is not None)
 
 
