@@ -61,6 +61,10 @@ BLOCKS = {
     "channel_convolutions.PATCHES": 1 << 18,
     "channel_convolutions.PLACES": 256,
     "channel_convolutions.TOTALS": 1 << 17,
+    "channel_lines.COPIED": 1 << 15,
+    "channel_lines.FEWEST": 4,
+    "channel_taps.PLACES": 64,
+    "channel_lines.VECTORS": 2,
     "channel_norm_loops.COLUMNS": 256,
     "channel_norm_loops.ROWS": 64,
     "channel_norm_loops.SLICE": 1 << 12,  # crossed in test_channels_last.py
@@ -110,6 +114,8 @@ NO_SIZES = {
     "buffers": "SHELVES SHELF_SIZE SPARE_DIMS",
     "channel_convolutions": "SLICES TO_AN_ELEMENT",
     "channel_norm_loops": "SLICES",
+    "channel_lines": "LANE_BYTES",
+    "channel_taps": "SLICES TO_AN_ELEMENT",
     "channel_windows": "EXACT PARTS",  # crossed in test_channels_last.py
     "channels": "MOST",
     "convolutions": "LINE_BYTES PARTS SLICES TO_AN_ELEMENT",

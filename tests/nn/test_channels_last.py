@@ -85,10 +85,18 @@ ROWS = {
     "conv, dilated": (lambda x: convolved(x, 5, dilation=2), BOTH, INPUT, INPUT),
     "conv, pointwise": (lambda x: convolved(x, kernel=1), BOTH, INPUT, INPUT),
     "conv, depthwise": (lambda x: convolved(x, x.shape[1], groups=x.shape[1]), BOTH, INPUT, INPUT),
+    "conv, depthwise, strided": (
+        lambda x: convolved(x, 2 * x.shape[1], groups=x.shape[1], stride=2, padding=1),
+        BOTH,
+        INPUT,
+        INPUT,
+    ),
+    "conv, two channels to a filter": (lambda x: convolved(x, x.shape[1] // 2, groups=x.shape[1] // 2), BOTH, INPUT, INPUT),
     "conv, in groups": (lambda x: convolved(x, groups=2, padding=1), BOTH, INPUT, INPUT),
     "conv, as large as the image": (lambda x: convolved(x, kernel=x.shape[-1]), BOTH, INPUT, INPUT),
     "conv_transpose": (lambda x: transposed(x, stride=2, padding=1, output_padding=1), BOTH, INPUT, INPUT),
     "conv_transpose, in groups": (lambda x: transposed(x, groups=2), BOTH, INPUT, INPUT),
+    "conv_transpose, depthwise": (lambda x: transposed(x, 1, groups=x.shape[1], stride=2, padding=1), BOTH, INPUT, INPUT),
     "batch_norm": (lambda x: normalized(x, True), BOTH, INPUT, INPUT),
     "batch_norm, evaluating": (lambda x: normalized(x, False), BOTH, INPUT, INPUT),
     "group_norm": (lambda x: grouped(x, 2), BOTH, INPUT, INPUT),
@@ -327,6 +335,47 @@ def test_gradients_of_weights(sizes, groups, settings, threads):
     for one, other, shared in zip(*results, strict=True):
         np.testing.assert_allclose(other.detach().numpy(), one.detach().numpy(), rtol=1e-11, atol=1e-11)
         assert ag.equal(other, shared)
+
+
+SMALL_GROUPS = [(1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (3, 1), (2, 2)]  # channels and filters of each
+
+
+@pytest.mark.parametrize("groups", [1, 3, 8, 16, 17, 33, 64])
+@pytest.mark.parametrize(
+    "settings",
+    [{"padding": 1}, {"stride": 2, "padding": (2, 1)}, {"stride": (1, 3)}, {"dilation": (1, 2), "padding": (0, 3)}],
+)
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
+def test_groups_of_few_channels(groups, settings, dtype, threads):
+    """Results and all gradients are those of contiguous tensors, whatever the number of threads."""
+    tolerance = 1e-4 if dtype is ag.float32 else 1e-11
+    for channels, filters in SMALL_GROUPS:
+        plain, results = numbers(3, groups * channels, 13, 35, dtype=dtype), []
+        weight, bias = numbers(groups * filters, channels, 3, 2, dtype=dtype), numbers(groups * filters, dtype=dtype)
+        for last, count in ((False, 1), (True, 1), (True, 2)):
+            threads(count)
+            x, w, b = [t.clone() if t.ndim == 1 or not last else in_last(t) for t in (plain, weight, bias)]
+            operands = [t.requires_grad_() for t in (x, w, b)]
+            y = F.conv2d(x, w, b, groups=groups, **settings)
+            g = numbers(*y.shape, seed=5, dtype=dtype)
+            results.append([y, *ag.autograd.grad(y, operands, in_last(g) if last else g)])
+        for one, other, shared in zip(*results, strict=True):
+            scale = max(one.abs().max().item(), 1)
+            np.testing.assert_allclose(other.detach().numpy(), one.detach().numpy(), rtol=0, atol=tolerance * scale)
+            assert ag.equal(other, shared)
+
+
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
+@pytest.mark.parametrize("channels", [1, 3, 17])
+def test_infinite_pixels(channels, dtype):
+    """Where several pixels make a vector, only the taps that see one are infinite."""
+    x = in_last(numbers(1, channels, 9, 9, dtype=dtype))
+    x[0, 0, 8, 8] = float("inf")
+    w = numbers(channels, 1, 3, 3, dtype=dtype).requires_grad_()
+    y = F.conv2d(x, w, groups=channels)
+    assert y.isfinite().sum() == y.numel() - 1
+    y.sum().backward()
+    assert w.grad.isfinite().sum() == w.numel() - 1
 
 
 @pytest.mark.parametrize("name", ["conv, padded", "batch_norm", "max_pool", "avg_pool", "bilinear", "max_unpool"])

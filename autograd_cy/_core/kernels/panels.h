@@ -40,24 +40,15 @@ typedef void PanelProduct(const char *a, npy_intp a_row, npy_intp a_column, cons
 PANEL_PRODUCT(panel_f32, float, 16, )
 PANEL_PRODUCT(panel_f64, double, 16, )
 
-/* What the machine can do: 0 for what any can, then with fused multiply-adds of 32 and of 64 bytes. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !AUTOGRAD_CY_DEBUG
-#define FUSED(target_) __attribute__((target(target_), optimize("fp-contract=fast")))
+#if defined(FUSED)
 PANEL_PRODUCT(panel_f32_fma, float, 32, FUSED("avx2,fma"))
 PANEL_PRODUCT(panel_f64_fma, double, 32, FUSED("avx2,fma"))
 PANEL_PRODUCT(panel_f32_avx512, float, 64, FUSED("avx512f"))
 PANEL_PRODUCT(panel_f64_avx512, double, 64, FUSED("avx512f"))
 static PanelProduct *const panel_products[3][2] = {
     {panel_f32, panel_f64}, {panel_f32_fma, panel_f64_fma}, {panel_f32_avx512, panel_f64_avx512}};
-
-static int best_panels(void) {
-    __builtin_cpu_init();
-    return __builtin_cpu_supports("avx512f") ? 2 : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 1 : 0;
-}
 #else
 static PanelProduct *const panel_products[1][2] = {{panel_f32, panel_f64}};
-
-static int best_panels(void) { return 0; }
 #endif
 
 /* Four elements of each of four rows as columns, `row` apart in `out`. */

@@ -2,6 +2,7 @@
 
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
+cdef int vectors() noexcept nogil
 cdef bint has_panels(int dtype_code, npy_intp m, npy_intp p) noexcept nogil
 cdef bint panels_suit(int dtype_code, npy_intp m, npy_intp n, npy_intp p, bint by_rows) noexcept nogil
 cdef void multiply_by_panels(int dtype_code, const char *a, npy_intp a_row, npy_intp a_column, const char *b, npy_intp b_row,

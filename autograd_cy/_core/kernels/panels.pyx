@@ -24,7 +24,7 @@ cdef extern from "panels.h":
     enum:
         PANEL_BYTES
     PanelProduct *panel_products[3][2]
-    int best_panels() noexcept nogil
+    int best_vectors() noexcept nogil
     bint AUTOGRAD_CY_DEBUG
     void fill_panel_f32(const char *b, npy_intp b_row, npy_intp b_column, char *panel, npy_intp n,
                         npy_intp columns) noexcept nogil
@@ -40,7 +40,7 @@ cdef enum:
     FEW_ROWS = 128          # of the first matrix: a panel of rows that are contiguous is not worth its copy ...
     ALIASED = 1024          # ... unless they lie multiples of that many bytes apart, so that they drive each other out
 
-cdef int BEST = best_panels()
+cdef int BEST = best_vectors()
 cdef int level = BEST if BEST > 0 or AUTOGRAD_CY_DEBUG else -1     # of panel_products; below 0: BLAS multiplies
 
 
@@ -53,6 +53,11 @@ def use_panels(wanted=None):
         raise ValueError(f"use_panels(): expected -1 to {BEST} on this machine, got {wanted}")
     level = (BEST if BEST > 0 or AUTOGRAD_CY_DEBUG else -1) if wanted is None else wanted
     return before
+
+
+cdef int vectors() noexcept nogil:
+    """What the loops of a product, or of a convolution, may use: 0 to 2."""
+    return max(level, 0)
 
 
 cdef bint has_panels(int dtype_code, npy_intp m, npy_intp p) noexcept nogil:
@@ -96,7 +101,7 @@ cdef void multiply_rows(int dtype_code, const char *a, npy_intp a_row, npy_intp 
     cdef bint is_float = dtype_code == FLOAT32
     cdef npy_intp itemsize = sizeof(float) if is_float else sizeof(double), columns
     cdef bint in_place = m <= FEW_ROWS and b_column == itemsize and b_row % ALIASED != 0
-    cdef PanelProduct *multiply_panel = panel_products[max(level, 0)][0 if is_float else 1]
+    cdef PanelProduct *multiply_panel = panel_products[vectors()][0 if is_float else 1]
     while p > 0:
         columns = min(p, PANEL_BYTES // itemsize)
         if in_place and columns * itemsize == PANEL_BYTES:

@@ -8,6 +8,18 @@
 
 #define TILE_ROWS 6
 
+/* What the machine can do: 0 for what any can, then with fused multiply-adds of 32 and of 64 bytes. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !AUTOGRAD_CY_DEBUG
+#define FUSED(target_) __attribute__((target(target_), optimize("fp-contract=fast")))
+
+static int best_vectors(void) {
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx512f") ? 2 : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 1 : 0;
+}
+#else
+static int best_vectors(void) { return 0; }
+#endif
+
 /* `rows` rows of a @ b by `count` vectors, of which the bytes `first` to `end` are written; b's rows are read whole. */
 #define TILE(name, type, size, count) \
     static AUTOGRAD_CY_INLINED void name##_tile##count(const char *a, npy_intp a_row, npy_intp a_column, const char *b, \

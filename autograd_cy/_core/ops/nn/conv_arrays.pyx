@@ -8,6 +8,7 @@ from autograd_cy._core.arrays.channels cimport (
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, kernel_code
 from autograd_cy._core.kernels.channel_convolutions cimport (
     convolve_channels, convolve_channels_back, correlate_channels, sum_channels)
+from autograd_cy._core.kernels.channel_taps cimport convolve_taps, convolve_taps_back, correlate_taps
 from autograd_cy._core.kernels.convolutions cimport add_filters, convolve, convolve_back, correlate, sum_filters
 from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.kernels.plane_convolutions cimport (
@@ -57,7 +58,7 @@ cdef bint has_none(const Geometry *of) noexcept:
 
 cdef bint goes_by_channels(const Geometry *of, bint channels_last) noexcept:
     """Whether kernels take arrays as they lie in memory where those have channels last."""
-    return channels_last and not has_none(of) and not suits_planes(of) and of.batch * of.places >= FEWEST
+    return channels_last and not has_none(of) and of.batch * of.places >= FEWEST
 
 
 cdef tuple at_end(tuple sizes):
@@ -78,8 +79,11 @@ cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight
     cdef int dtype_code = kernel_code(x)
     bias = None if bias is None else flat(bias, dtype_code)
     if goes_by_channels(of, channels_last):
-        y = empty(dtype_code, at_end(sizes))
-        convolve_channels(of, flat(channels_at_end(x), dtype_code), matrices_of(of, weight, dtype_code, False), bias, y)
+        y, x = empty(dtype_code, at_end(sizes)), flat(channels_at_end(x), dtype_code)
+        if suits_planes(of):
+            convolve_taps(of, x, flat(channels_at_end(weight), dtype_code), bias, y)
+        else:
+            convolve_channels(of, x, matrices_of(of, weight, dtype_code, False), bias, y)
         return channels_second(y)
     return in_format(convolved_in_order(of, x, weight, bias, sizes), channels_last)
 
@@ -107,7 +111,9 @@ cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray w
     cdef Geometry back
     if goes_by_channels(of, channels_last):
         x, g = empty(dtype_code, at_end(sizes)), flat(channels_at_end(g), dtype_code)
-        if is_convolution_back(of, &back):
+        if suits_planes(of):
+            convolve_taps_back(of, g, flat(channels_at_end(weight), dtype_code), x)
+        elif is_convolution_back(of, &back):
             convolve_channels(&back, g, matrices_of(of, weight, dtype_code, True), None, x)
         else:
             convolve_channels_back(of, g, flat(channels_at_end(weight), dtype_code), x)
@@ -141,7 +147,11 @@ cdef cnp.ndarray correlated(const Geometry *of, cnp.ndarray x, cnp.ndarray g, tu
     cdef cnp.ndarray weight
     if goes_by_channels(of, channels_last):
         weight = empty(dtype_code, at_end(sizes))
-        correlate_channels(of, flat(channels_at_end(x), dtype_code), flat(channels_at_end(g), dtype_code), weight)
+        x, g = flat(channels_at_end(x), dtype_code), flat(channels_at_end(g), dtype_code)
+        if suits_planes(of):
+            correlate_taps(of, x, g, weight)
+        else:
+            correlate_channels(of, x, g, weight)
         return channels_second(weight)
     weight = empty(dtype_code, sizes)
     if has_none(of):

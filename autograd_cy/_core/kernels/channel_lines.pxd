@@ -1,0 +1,74 @@
+"""Blocks of convolutions of few channels, of arrays whose channels lie last in memory."""
+
+from libc.string cimport memcpy
+
+from autograd_cy._core.kernels.patches cimport Geometry
+from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+
+cdef extern from "runs.h":
+    void copy_run(void *out, const void *x, npy_intp bytes) noexcept nogil
+
+cdef enum:
+    LANE_BYTES = 64             # of channels that a loop takes at once
+
+cdef struct Pass:               # a loop that is shared
+    const Geometry *of
+    bint back                   # the gradient for the images
+    int dtype_code
+    npy_intp sources, results   # channels of each group of what is read, and of what is written
+    npy_intp read, written      # channels of all groups
+    npy_intp[3] size, out       # of what is read, and of what is written
+    npy_intp phases, results_phases     # along a line
+    npy_intp line_phases        # lines of the result that are seen by other taps than the next
+    npy_intp left, columns      # of a line of the copy: zeros before the image, and all pixels of a phase
+    npy_intp lines, slots       # of a block: lines of the result, and those that one depth of the kernel sees
+    npy_intp blocks             # of each depth of the result
+    npy_intp slab, slabs        # channels of a slab
+    npy_intp lanes
+    npy_intp slices
+    const void *x
+    const void *weight          # (filters, taps, channels of a group)
+    const void *bias
+    void *y
+    double *totals              # of the gradient of the weight, for each slice: (taps, sources, filters)
+    bint failed                 # there was no memory for a copy
+
+cdef struct Slab:
+    npy_intp first, width       # channels of the result
+    npy_intp times, period      # how many pixels make whole vectors, and their elements
+
+cdef struct Space:              # what a thread works in
+    char *lines                 # the copy: (depths of the kernel, slots, sources, phases, columns, channels of the slab)
+    char *line                  # of the result, or of what comes back
+    char *weight                # (taps, sources, period)
+    char *bias
+    double *totals
+    npy_intp *channels          # that each element of a slab is copied from, for each source
+    npy_intp *offsets           # of each tap and source in the copy ...
+    npy_intp *weights           # ... and in the weight
+
+
+cdef inline npy_intp parts_of(npy_intp n, npy_intp size) noexcept nogil:
+    return (n + size - 1) // size
+
+
+cdef inline void copy_pixels(real *out, npy_intp out_step, const real *x, npy_intp step, npy_intp width,
+                             npy_intp n) noexcept nogil:
+    cdef npy_intp j
+    if step == width and out_step == width:
+        memcpy(out, x, n * width * sizeof(real))
+        return
+    for j in range(n):
+        copy_run(out + j * out_step, x + j * step, width * sizeof(real))
+
+
+cdef Pass pass_of(const Geometry *of, int dtype_code, bint back) noexcept
+cdef Slab slab_of(const Pass *p, npy_intp number) noexcept nogil
+cdef char *take_space(Pass *p, Space *space) noexcept nogil
+cdef void prepare(const Pass *p, const Slab *slab, Space *space, real kind) noexcept nogil
+cdef void copy_lines(const Pass *p, const Slab *slab, const Space *space, npy_intp image, npy_intp depth, npy_intp line,
+                     real kind) noexcept nogil
+cdef npy_intp find_taps(const Pass *p, const Slab *slab, const Space *space, npy_intp depth, npy_intp line, npy_intp first,
+                        npy_intp phase) noexcept nogil
+cdef npy_intp to_next_line(const Pass *p, const Slab *slab) noexcept nogil

@@ -1,0 +1,265 @@
+"""What convolutions of few channels see of images whose channels lie last, and how they are divided (knows no Tensor).
+
+A block is some lines of the result, of a slab: some neighbouring channels. The lines that the kernel sees from there are
+copied, with zeros beside the image. Each channel of a group is a source with a copy of its own, in which it lies where the
+result's channels lie. A convolution's stride divides the pixels of a line into phases, each contiguous in the copy; in its
+gradient the stride divides lines and pixels of the result. Where a slab is not a number of whole vectors, several pixels make
+a period that is.
+"""
+
+from libc.stdlib cimport malloc
+from libc.string cimport memset
+
+from autograd_cy._core.arrays.dtypes cimport FLOAT32
+from autograd_cy._core.kernels.patches cimport Geometry
+from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+
+cdef enum:
+    VECTORS = 2                 # of LANE_BYTES that a slab has, at most
+    COPIED = 1 << 15            # elements of the lines that are copied at once ...
+    FEWEST = 4                  # ... but as many as so many lines of the result need
+
+
+# sizes
+
+cdef inline npy_intp floor_of(npy_intp n, npy_intp size) noexcept nogil:
+    return n // size if n >= 0 else -((size - 1 - n) // size)
+
+
+cdef inline npy_intp place_of(const Pass *p, int k, npy_intp place, npy_intp tap, npy_intp *phase) noexcept nogil:
+    """Where a tap sees from a place of the result along a dimension, in steps of a stride, and its phase; in the gradient
+    nothing if the phase isn't 0."""
+    cdef const Geometry *of = p.of
+    cdef npy_intp at
+    if p.back:
+        at = place + of.padding[k] - tap * of.dilation[k]
+    else:
+        at = place * of.stride[k] - of.padding[k] + tap * of.dilation[k]
+    phase[0] = at - floor_of(at, of.stride[k]) * of.stride[k]
+    return floor_of(at, of.stride[k])
+
+
+cdef inline npy_intp line_of(const Pass *p, int k, npy_intp place, npy_intp tap) noexcept nogil:
+    """The line, or the depth, that a tap sees; it may lie beside the image."""
+    if p.back:
+        return floor_of(place + p.of.padding[k] - tap * p.of.dilation[k], p.of.stride[k])
+    return place * p.of.stride[k] - p.of.padding[k] + tap * p.of.dilation[k]
+
+
+cdef inline npy_intp first_line(const Pass *p, npy_intp place) noexcept nogil:
+    """The first line that any tap sees."""
+    return line_of(p, 1, place, p.of.kernel[1] - 1 if p.back else 0)
+
+
+cdef inline npy_intp slots_of(const Pass *p, npy_intp lines) noexcept nogil:
+    """How many lines so many lines of the result see."""
+    cdef npy_intp reach = p.of.dilation[1] * (p.of.kernel[1] - 1)
+    if p.back:
+        return (lines - 1 + reach) // p.of.stride[1] + (1 if p.of.stride[1] == 1 else 2)
+    return (lines - 1) * p.of.stride[1] + reach + 1
+
+
+cdef Slab slab_of(const Pass *p, npy_intp number) noexcept nogil:
+    cdef Slab slab
+    slab.first = number * p.slab
+    slab.width, slab.times = min(p.written - slab.first, p.slab), 1
+    while slab.width * slab.times % p.lanes != 0:
+        slab.times *= 2
+    slab.period = slab.width * slab.times
+    return slab
+
+
+cdef Pass pass_of(const Geometry *of, int dtype_code, bint back) noexcept:
+    cdef Pass p
+    cdef int k
+    p.of, p.back, p.dtype_code, p.slices, p.failed, p.bias, p.totals = of, back, dtype_code, 1, False, NULL, NULL
+    p.sources = of.filters if back else of.channels
+    p.results = of.channels if back else of.filters
+    p.read, p.written = p.sources * of.groups, p.results * of.groups
+    for k in range(3):
+        p.size[k] = of.out[k] if back else of.size[k]
+        p.out[k] = of.size[k] if back else of.out[k]
+    p.phases = p.results_phases = p.line_phases = 1
+    if back:
+        p.line_phases, p.results_phases = of.stride[1], of.stride[2]
+    else:
+        p.phases = of.stride[2]
+    p.lanes = LANE_BYTES // (sizeof(float) if dtype_code == FLOAT32 else sizeof(double))
+    p.slab = min(VECTORS * p.lanes, p.written)
+    p.slabs = parts_of(p.written, p.slab)
+    find_columns(&p)
+    find_lines(&p)
+    return p
+
+
+cdef void find_columns(Pass *p) noexcept:
+    cdef npy_intp tap, phase, place, seen, end = parts_of(p.size[2], p.phases)
+    p.left = 0
+    for phase in range(p.results_phases):
+        for tap in range(p.of.kernel[2]):
+            seen = place_of(p, 2, phase, tap, &place)
+            p.left = max(p.left, -seen)
+            end = max(end, parts_of(p.out[2], p.results_phases) + seen)
+    p.columns = p.left + end
+
+
+cdef void find_lines(Pass *p) noexcept:
+    cdef npy_intp line = p.of.kernel[0] * p.sources * p.phases * p.columns * p.slab
+    p.lines = p.out[1]
+    while p.lines > FEWEST and slots_of(p, p.lines) * line > COPIED:
+        p.lines = max(p.lines // 2, <npy_intp> FEWEST)
+    p.slots, p.blocks = slots_of(p, p.lines), parts_of(p.out[1], p.lines)
+
+
+# a thread's memory
+
+cdef char *take_space(Pass *p, Space *space) noexcept nogil:
+    """Memory that is freed by its address; NULL if there is none."""
+    cdef npy_intp size = sizeof(float) if p.dtype_code == FLOAT32 else sizeof(double), all_taps = p.of.taps * p.sources
+    cdef npy_intp period = p.slab * p.lanes, bytes
+    cdef npy_intp[7] sizes
+    cdef char *memory
+    cdef int k
+    sizes[0] = (p.of.kernel[0] * p.slots * p.sources * p.phases * p.columns * p.slab + period) * size
+    sizes[1] = (p.lines * p.out[2] * p.slab + period) * size
+    sizes[2], sizes[3] = all_taps * period * size, period * size
+    sizes[4] = all_taps * period * sizeof(double) if p.totals != NULL else 0
+    sizes[5], sizes[6] = p.sources * p.slab * sizeof(npy_intp), 2 * all_taps * sizeof(npy_intp)
+    bytes = LANE_BYTES
+    for k in range(7):
+        sizes[k] = parts_of(sizes[k], LANE_BYTES) * LANE_BYTES
+        bytes += sizes[k]
+    memory = <char *> malloc(bytes)
+    if memory == NULL:
+        p.failed = True
+        return NULL
+    space.lines = memory + LANE_BYTES - <size_t> memory % LANE_BYTES
+    space.line = space.lines + sizes[0]
+    space.weight = space.line + sizes[1]
+    space.bias = space.weight + sizes[2]
+    space.totals = <double *> (space.bias + sizes[3])
+    space.channels = <npy_intp *> (<char *> space.totals + sizes[4])
+    space.offsets = <npy_intp *> (<char *> space.channels + sizes[5])
+    space.weights = space.offsets + all_taps
+    return memory
+
+
+cdef inline npy_intp weight_at(const Pass *p, npy_intp channel, npy_intp tap, npy_intp source) noexcept nogil:
+    """The place of a weight, (filters, taps, channels), by a channel of the result."""
+    cdef npy_intp group = channel // p.results, other = channel % p.results
+    if p.back:
+        return ((group * p.sources + source) * p.of.taps + tap) * p.results + other
+    return (channel * p.of.taps + tap) * p.sources + source
+
+
+cdef void prepare(const Pass *p, const Slab *slab, Space *space, real kind) noexcept nogil:
+    """What depends on the slab alone: where its channels come from; its weights and bias, repeated."""
+    cdef npy_intp tap, source, j, channel
+    cdef real *out = <real *> space.weight
+    for source in range(p.sources):
+        for j in range(slab.width):
+            space.channels[source * slab.width + j] = (slab.first + j) // p.results * p.sources + source
+    if p.totals != NULL:
+        return
+    for tap in range(p.of.taps):
+        for source in range(p.sources):
+            for j in range(slab.period):
+                channel = slab.first + j % slab.width
+                out[j] = (<const real *> p.weight)[weight_at(p, channel, tap, source)]
+            out += slab.period
+    for j in range(slab.period):
+        channel = slab.first + j % slab.width
+        (<real *> space.bias)[j] = 0 if p.bias == NULL else (<const real *> p.bias)[channel]
+
+
+# the copy
+
+cdef void copy_lines(const Pass *p, const Slab *slab, const Space *space, npy_intp image, npy_intp depth, npy_intp line,
+                     real kind) noexcept nogil:
+    """What the kernel sees from a block that begins at this depth and line."""
+    cdef npy_intp first = first_line(p, line), size = p.sources * p.phases * p.columns * slab.width, tap, slot, at, deep
+    cdef real *out = <real *> space.lines
+    cdef const real *x
+    for tap in range(p.of.kernel[0]):
+        deep = line_of(p, 0, depth, tap)
+        for slot in range(p.slots):
+            at = first + slot
+            if 0 <= deep < p.size[0] and 0 <= at < p.size[1]:
+                x = <const real *> p.x + ((image * p.size[0] + deep) * p.size[1] + at) * p.size[2] * p.read
+                copy_line(p, slab, space.channels, x, out)
+            else:
+                memset(out, 0, size * sizeof(real))
+            out += size
+
+
+cdef inline void copy_line(const Pass *p, const Slab *slab, const npy_intp *channels, const real *x,
+                           real *out) noexcept nogil:
+    cdef npy_intp source, phase, n, width = slab.width, column
+    for source in range(p.sources):
+        for phase in range(p.phases):
+            n = max(min(parts_of(p.size[2] - phase, p.phases), p.columns - p.left), <npy_intp> 0)
+            memset(out, 0, p.left * width * sizeof(real))
+            out += p.left * width
+            if p.sources == 1 and p.results == 1:
+                copy_pixels(out, width, x + phase * p.read + slab.first, p.phases * p.read, width, n)
+                out += n * width
+            else:
+                for column in range(n):
+                    pick(p, x + (phase + column * p.phases) * p.read, channels, slab, source, out)
+                    out += width
+            memset(out, 0, (p.columns - p.left - n) * width * sizeof(real))
+            out += (p.columns - p.left - n) * width
+        channels += width
+
+
+cdef inline void pick(const Pass *p, const real *x, const npy_intp *channels, const Slab *slab, npy_intp source,
+                      real *out) noexcept nogil:
+    """The channels of a pixel that belong to those of a slab."""
+    cdef npy_intp j
+    if p.sources == 1 and p.results == 2:
+        for j in range(slab.width // 2):
+            out[2 * j] = out[2 * j + 1] = x[slab.first // 2 + j]
+    elif p.sources == 2 and p.results == 1:
+        for j in range(slab.width):
+            out[j] = x[2 * (slab.first + j) + source]
+    else:
+        for j in range(slab.width):
+            out[j] = x[channels[j]]
+
+
+cdef npy_intp find_taps(const Pass *p, const Slab *slab, const Space *space, npy_intp depth, npy_intp line, npy_intp first,
+                        npy_intp phase) noexcept nogil:
+    """Which taps see a place of the copy from a line of the result, and from those that lie `line_phases` apart: where in the
+    copy, whose first line is what line `first` of the result sees, and where their weights are; how many they are."""
+    cdef npy_intp n = 0, i, j, k, source, tap = -1, off, at, column, slot
+    first = first_line(p, first)
+    for i in range(p.of.kernel[0]):
+        for j in range(p.of.kernel[1]):
+            for k in range(p.of.kernel[2]):
+                tap += 1
+                column = place_of(p, 2, phase, k, &off)
+                if p.back and (off != 0 or not on_grid(p, depth, line, i, j)):
+                    continue
+                slot = i * p.slots + line_of(p, 1, line, j) - first
+                for source in range(p.sources):
+                    at = (slot * p.sources + source) * p.phases + (0 if p.back else off)
+                    space.offsets[n] = (at * p.columns + p.left + column) * slab.width
+                    space.weights[n] = (tap * p.sources + source) * slab.period
+                    n += 1
+    return n
+
+
+cdef npy_intp to_next_line(const Pass *p, const Slab *slab) noexcept nogil:
+    """How far what a line of the result sees is from what the line does that is `line_phases` further, in the copy."""
+    return (1 if p.back else p.of.stride[1]) * p.sources * p.phases * p.columns * slab.width
+
+
+cdef inline bint on_grid(const Pass *p, npy_intp depth, npy_intp line, npy_intp i, npy_intp j) noexcept nogil:
+    """Whether the taps of a depth and a line of the kernel saw a place of the image's from places of the result."""
+    cdef npy_intp off
+    place_of(p, 0, depth, i, &off)
+    if off != 0:
+        return False
+    place_of(p, 1, line, j, &off)
+    return off == 0

@@ -1,0 +1,220 @@
+"""Convolutions whose groups have few channels (of depthwise ones: one) and whose channels lie last (knows no Tensor).
+
+Images are (N, ..., C) in C order. A loop sums over the taps for 64 bytes of channels at once, at some places of a line. For
+the gradient of the weight it sums over places, for some taps. It reads a copy of the lines that the kernel sees
+(channel_lines.pyx).
+Threads share blocks of lines; for the gradient of the weight, slices of the blocks, with sums of their own.
+"""
+
+from libc.stdlib cimport free
+from libc.string cimport memset
+
+from autograd_cy._core.arrays.buffers cimport new_array
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
+from autograd_cy._core.kernels.channel_lines cimport (
+    Pass, Slab, Space, copy_lines, copy_pixels, find_taps, parts_of, pass_of, prepare, slab_of, take_space, to_next_line)
+from autograd_cy._core.kernels.panels cimport vectors
+from autograd_cy._core.kernels.patches cimport Geometry
+from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+from autograd_cy._core.runtime.threads cimport Task, parallel_for
+
+cnp.import_array()
+
+cdef extern from "channel_taps.h":
+    ctypedef void SumOfTaps(const void *x, npy_intp step, npy_intp places, const npy_intp *offsets, const npy_intp *weights,
+                            npy_intp taps, const void *weight, const void *bias, void *out, npy_intp out_step) noexcept nogil
+    ctypedef void SumOfPlaces(const void *x, npy_intp line, npy_intp step, npy_intp lines, npy_intp places,
+                              const npy_intp *offsets, const npy_intp *weights, npy_intp taps, const void *g,
+                              npy_intp g_line, npy_intp g_step, double *totals) noexcept nogil
+    SumOfTaps *sums_of_taps[3][2]
+    SumOfPlaces *sums_of_places[3][2]
+
+cdef enum:
+    PLACES = 64                 # that are summed before their sums are added in double, if a line has no more
+    SLICES = 16                 # in which blocks are shared, each with its own sums for the gradient of the weight
+    TO_AN_ELEMENT = 4           # multiplications that take as long as an element of an elementwise loop
+
+
+# sums over taps
+
+cdef int convolve_taps(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, cnp.ndarray y) except -1:
+    """y = the convolution of x, plus the bias (or None). `weight`: (groups * filters, taps, channels)."""
+    cdef Pass p = pass_of(of, code_of(y), False)
+    p.bias = NULL if bias is None else cnp.PyArray_DATA(bias)
+    p.weight = cnp.PyArray_DATA(weight)
+    return run(&p, x, y)
+
+
+cdef int convolve_taps_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weight, cnp.ndarray x) except -1:
+    """x = the gradient for what was convolved."""
+    cdef Pass p = pass_of(of, code_of(x), True)
+    p.weight = cnp.PyArray_DATA(weight)
+    return run(&p, g, x)
+
+
+cdef int run(Pass *p, cnp.ndarray x, cnp.ndarray y) except -1:
+    p.x, p.y = cnp.PyArray_DATA(x), cnp.PyArray_DATA(y)
+    return share(sums_f32 if p.dtype_code == FLOAT32 else sums_f64, p, p.slabs * units_of(p))
+
+
+cdef inline npy_intp units_of(const Pass *p) noexcept nogil:
+    """How many blocks a slab has."""
+    return p.of.batch * p.out[0] * p.blocks
+
+
+cdef int share(Task task, Pass *p, npy_intp n) except -1:
+    cdef npy_intp multiplications = p.of.batch * p.of.groups * p.of.places * p.of.filters * p.of.channels * p.of.taps
+    parallel_for(task, p, n, max(multiplications // n // TO_AN_ELEMENT, 1))
+    if p.failed:
+        raise MemoryError("convolution: not enough memory for lines of an image")
+    return 0
+
+
+cdef void sums_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    sum_blocks(<Pass *> data, first, end, <float> 0)
+
+
+cdef void sums_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    sum_blocks(<Pass *> data, first, end, <double> 0)
+
+
+cdef inline void sum_blocks(Pass *p, npy_intp number, npy_intp end, real kind) noexcept nogil:
+    """Some blocks, counted through slabs."""
+    cdef npy_intp units = units_of(p), current = -1, unit, depth, line, last, image
+    cdef Space space
+    cdef Slab slab
+    cdef char *memory = take_space(p, &space)
+    if memory == NULL:
+        return
+    while number < end:
+        unit = number % units
+        if number // units != current:
+            current = number // units
+            slab = slab_of(p, current)
+            prepare(p, &slab, &space, kind)
+        image, depth, line = unit // p.blocks // p.out[0], unit // p.blocks % p.out[0], unit % p.blocks * p.lines
+        last = min(line + p.lines, p.out[1])
+        copy_lines(p, &slab, &space, image, depth, line, kind)
+        sum_lines(p, &slab, &space, image, depth, line, last, kind)
+        number += 1
+    free(memory)
+
+
+cdef inline void sum_lines(const Pass *p, const Slab *slab, const Space *space, npy_intp image, npy_intp depth, npy_intp first,
+                           npy_intp end, real kind) noexcept nogil:
+    cdef npy_intp size = p.out[2] * p.written, further = to_next_line(p, slab), line_phase, line, phase, n, taps
+    cdef real *y = <real *> p.y + ((image * p.out[0] + depth) * p.out[1] + first) * size + slab.first
+    cdef const real *seen
+    for line_phase in range(min(p.line_phases, end - first)):
+        for phase in range(min(p.results_phases, p.out[2])):
+            taps = find_taps(p, slab, space, depth, first + line_phase, first, phase)
+            n, line, seen = parts_of(p.out[2] - phase, p.results_phases), first + line_phase, <const real *> space.lines
+            while line < end:
+                sum_line(p, slab, space, taps, n, seen, y + (line - first) * size + phase * p.written)
+                line += p.line_phases
+                seen += further
+
+
+cdef inline void sum_line(const Pass *p, const Slab *slab, const Space *space, npy_intp taps, npy_intp n, const real *seen,
+                          real *y) noexcept nogil:
+    """n places of a line, which lie `results_phases` apart."""
+    cdef SumOfTaps *sum = sums_of_taps[vectors()][0 if real is float else 1]
+    cdef npy_intp j = 0, step = p.results_phases * p.written
+    cdef bint direct = slab.times == 1
+    cdef real *out = y if direct else <real *> space.line
+    while j < slab.period:
+        sum(seen + j, slab.period, parts_of(n, slab.times), space.offsets, space.weights, taps,
+            <const real *> space.weight + j, <const real *> space.bias + j, out + j, step if direct else slab.period)
+        j += p.lanes
+    if not direct:
+        copy_pixels(y, step, out, slab.width, slab.width, n)
+
+
+# the gradient of the weight
+
+cdef int correlate_taps(const Geometry *of, cnp.ndarray x, cnp.ndarray g, cnp.ndarray weight) except -1:
+    """weight = its gradient, (groups * filters, taps..., channels)."""
+    cdef Pass p = pass_of(of, code_of(g), False)
+    cdef npy_intp[4] sizes
+    p.slices = min(units_of(&p), <npy_intp> SLICES)
+    sizes[0], sizes[1], sizes[2], sizes[3] = p.slices, of.taps, of.channels, p.written
+    cdef cnp.ndarray totals = new_array(FLOAT64, 4, sizes)
+    p.x, p.y, p.totals = cnp.PyArray_DATA(x), cnp.PyArray_DATA(g), <double *> cnp.PyArray_DATA(totals)
+    share(dots_f32 if p.dtype_code == FLOAT32 else dots_f64, &p, p.slabs * p.slices)
+    weight.reshape(p.written, of.taps, of.channels)[...] = totals.sum(0).transpose(2, 0, 1)
+    return 0
+
+
+cdef void dots_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    dot_slices(<Pass *> data, first, end, <float> 0)
+
+
+cdef void dots_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    dot_slices(<Pass *> data, first, end, <double> 0)
+
+
+cdef inline void dot_slices(Pass *p, npy_intp number, npy_intp end, real kind) noexcept nogil:
+    """Some slices, counted through slabs."""
+    cdef npy_intp units = units_of(p), all_taps = p.of.taps * p.sources, slice, unit, line, depth, image, tap, j
+    cdef double *totals
+    cdef Space space
+    cdef Slab slab
+    cdef char *memory = take_space(p, &space)
+    if memory == NULL:
+        return
+    while number < end:
+        slab, slice = slab_of(p, number // p.slices), number % p.slices
+        prepare(p, &slab, &space, kind)
+        memset(space.totals, 0, all_taps * slab.period * sizeof(double))
+        for unit in range(units * slice // p.slices, units * (slice + 1) // p.slices):
+            image, depth, line = unit // p.blocks // p.out[0], unit // p.blocks % p.out[0], unit % p.blocks * p.lines
+            copy_lines(p, &slab, &space, image, depth, line, kind)
+            dot_lines(p, &slab, &space, image, depth, line, min(line + p.lines, p.out[1]), kind)
+        totals = p.totals + slice * all_taps * p.written + slab.first
+        for tap in range(all_taps):
+            memset(totals, 0, slab.width * sizeof(double))
+            for j in range(slab.period):
+                totals[j % slab.width] += space.totals[tap * slab.period + j]
+            totals += p.written
+        number += 1
+    free(memory)
+
+
+cdef inline void dot_lines(const Pass *p, const Slab *slab, const Space *space, npy_intp image, npy_intp depth,
+                           npy_intp first, npy_intp end, real kind) noexcept nogil:
+    cdef SumOfPlaces *dot = sums_of_places[vectors()][0 if real is float else 1]
+    cdef npy_intp taps = find_taps(p, slab, space, depth, first, first, 0), n = p.out[2], whole = n // slab.times
+    cdef npy_intp size = n * p.written, further = to_next_line(p, slab), step = p.written, line = size, lines, j, more
+    cdef const real *g = <const real *> p.y + ((image * p.out[0] + depth) * p.out[1] + first) * size + slab.first
+    cdef const real *seen = <const real *> space.lines
+    if slab.times > 1:
+        step, line = slab.period, n * slab.width
+        copy_pixels(<real *> space.line, slab.width, g, p.written, slab.width, n * (end - first))
+        g = <const real *> space.line
+    while first < end:
+        lines, j = min(max(PLACES // max(whole, <npy_intp> 1), <npy_intp> 1), end - first), 0
+        while j < slab.period:
+            more = n * slab.width - whole * slab.period - j         # elements of a line beyond its whole periods
+            dot(seen + j, further, slab.period, lines, whole + (more >= p.lanes), space.offsets, space.weights, taps, g + j,
+                line, step, space.totals + j)
+            if 0 < more < p.lanes:
+                dot_rest(space, taps, seen + j + whole * slab.period, further, lines, more, g + j + whole * slab.period,
+                         line, space.totals + j)
+            j += p.lanes
+        g += lines * line
+        seen += lines * further
+        first += lines
+
+
+cdef inline void dot_rest(const Space *space, npy_intp taps, const real *seen, npy_intp further, npy_intp lines, npy_intp n,
+                          const real *g, npy_intp line, double *totals) noexcept nogil:
+    """Of n elements at the end of each line: what lies behind them belongs to other lines."""
+    cdef npy_intp k, t, j
+    cdef const real *x
+    for k in range(lines):
+        for t in range(taps):
+            x = seen + k * further + space.offsets[t]
+            for j in range(n):
+                totals[space.weights[t] + j] += x[j] * g[k * line + j]
