@@ -229,6 +229,15 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1, ou
     return made + input if type(made) is not SparseTensor and type(input) is SparseTensor else input + made
 
 
+@implements("linear")
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """input @ weight.T + bias, where the rows of inputs, or the weights, are sparse."""
+    rows = input if input.ndim == 2 else input.reshape(-1, input.shape[-1])
+    made = product(rows, weight.t(), "linear")
+    made = made if input.ndim == 2 else made.reshape(*input.shape[:-1], weight.shape[0])
+    return made if bias is None else made + bias
+
+
 def sampled_addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1, out: Any = None) -> Any:
     """beta * input + alpha * (mat1 @ mat2) at the places of the sparse matrix `input`, which alone are computed."""
     if type(input) is not SparseTensor or not input.is_sparse_csr:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import autograd_cy as ag
+import autograd_cy.nn.functional as F
 from autograd_cy.autograd import gradcheck, gradgradcheck
 
 INDICES = ag.tensor([[0, 1, 1, 2, 0], [2, 0, 0, 1, 0]])  # one place is there twice
@@ -30,6 +31,10 @@ FUNCTIONS = {
     "mv": (lambda s, d: s @ d[0], lambda s, d: s @ d[0]),
     "two": (lambda s, d: (s @ s.t()).to_dense() * d, lambda s, d: (s @ s.t()) * d),
     "addmm": (lambda s, d: ag.sparse.addmm(d, s, d, alpha=2), lambda s, d: d + 2 * (s @ d)),
+    "linear, of sparse rows": (lambda s, d: F.linear(s, d, d[0]), lambda s, d: F.linear(s, d, d[0])),
+    "linear, by sparse weights": (lambda s, d: F.linear(d, s, d[0]), lambda s, d: F.linear(d, s, d[0])),
+    "linear, of one row": (lambda s, d: F.linear(d[0], s.to_sparse_csr()), lambda s, d: F.linear(d[0], s)),
+    "linear, of batches": (lambda s, d: F.linear(d[None], s), lambda s, d: F.linear(d[None], s)),
     "t": (lambda s, d: s.t() @ d, lambda s, d: s.t() @ d),
     "sum": (lambda s, d: ag.sparse.sum(s), lambda s, d: s.sum()),
     "sum of rows": (lambda s, d: ag.sparse.sum(s, 1).to_dense() * d[0], lambda s, d: s.sum(1) * d[0]),

@@ -11,8 +11,8 @@ import numpy as np
 cimport cython
 from libc.stdint cimport int64_t
 
-from autograd_cy._core.arrays.buffers cimport dense_copy, new_array, new_zeros, sizes_of, strided_view
-from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, INT64, code_of
+from autograd_cy._core.arrays.buffers cimport cast, dense_copy, new_array, new_zeros, sizes_of, strided_view
+from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, INT64, code_of, is_half
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
@@ -122,9 +122,11 @@ cdef bint take_columns(Real[:, ::1] out, const Real[:, ::1] source, const int64_
 cdef cnp.ndarray add_rows(cnp.ndarray values, tuple sizes, Py_ssize_t outer, Py_ssize_t n, cnp.ndarray rows):
     """Zeros, seen as (outer, n, inner), with `values` added to the rows one after the other: the transposed take_rows.
 
-    A row below 0 counts from the end.
+    A row below 0 counts from the end. Halves are summed as float32.
     """
     cdef int dtype_code = code_of(values)
+    if is_half(dtype_code):
+        return cast(add_rows(cast(values, FLOAT32), sizes, outer, n, rows), dtype_code)
     cdef cnp.ndarray total = zeros(sizes, dtype_code)
     if cnp.PyArray_SIZE(values) == 0:
         return total
@@ -272,9 +274,15 @@ cdef bint none_outside(const int64_t[::1] rows, Py_ssize_t size) noexcept nogil:
 cdef int add_at(cnp.ndarray array, tuple places, object values) except -1:
     """array[places] += values, as often as a place is named; the array is dense.
 
-    NumPy's ufunc.at() crashes where that has more than 32 dimensions, so that is done with one.
+    Halves are summed as float32. NumPy's ufunc.at() crashes where that has more than 32 dimensions, so that is done with one.
     """
     cdef int axis = len(places) - 1
+    cdef cnp.ndarray wide
+    if is_half(code_of(array)):
+        wide = cast(array, FLOAT32)
+        add_at(wide, places, np.asarray(values, np.float32))
+        cnp.PyArray_CopyInto(array, cast(wide, code_of(array)))
+        return 0
     if is_rows(array, axis, places, values):
         seen = (prod(np.shape(array)[:axis]), cnp.PyArray_DIM(array, axis), -1)
         rows = flattened(numbers_of(places[axis]))

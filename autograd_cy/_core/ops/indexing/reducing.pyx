@@ -4,8 +4,8 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport dense_copy, sizes_of
-from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, INT32, INT64, code_of
+from autograd_cy._core.arrays.buffers cimport cast, dense_copy, sizes_of
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT32, INT32, INT64, code_of, is_half
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
     any_wanted, as_tensor, needs_node, new_node, record, record_all, shape_of, tensor_argument, wrap_dim)
@@ -39,7 +39,16 @@ cdef object neutral(str reduce, cnp.ndarray array):
 
 
 cdef int combine(cnp.ndarray target, tuple places, object values, str reduce, bint include_self) except -1:
-    """Combine the values with what is in those places, in place; of the mean, the sums are divided by their number."""
+    """Combine the values with what is in those places, in place; of the mean, the sums are divided by their number.
+
+    Halves are combined as float32.
+    """
+    cdef cnp.ndarray wide
+    if is_half(code_of(target)):
+        wide = cast(target, FLOAT32)
+        combine(wide, places, np.asarray(values, np.float32), reduce, include_self)
+        cnp.PyArray_CopyInto(target, cast(wide, code_of(target)))
+        return 0
     if not include_self:
         target[places] = neutral(reduce, target)
     REDUCTIONS[reduce].at(target, places, values)

@@ -4,9 +4,9 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport dense_copy, sizes_of
+from autograd_cy._core.arrays.buffers cimport cast, dense_copy, sizes_of
 from autograd_cy._core.arrays.conversions cimport fitting
-from autograd_cy._core.arrays.dtypes cimport INT32, INT64, code_of
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT32, INT64, code_of, is_half
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.operands cimport number_code
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record_all, shape_of, tensor_argument, wrap_dim
@@ -204,9 +204,15 @@ def scatter_add(input, dim, index, src):
 
 
 cdef int scattered(cnp.ndarray array, int dim, cnp.ndarray index, cnp.ndarray source, bint added) except -1:
-    """Write or add the source to the elements that the index names, in place."""
+    """Write or add the source to the elements that the index names, in place. Halves are summed as float32."""
     cdef int axis
+    cdef cnp.ndarray wide
     if cnp.PyArray_SIZE(index) == 0:
+        return 0
+    if added and is_half(code_of(array)):
+        wide = cast(array, FLOAT32)
+        scattered(wide, dim, index, cast(source, FLOAT32), True)
+        cnp.PyArray_CopyInto(array, cast(wide, code_of(array)))
         return 0
     target = array if array.ndim else array.reshape(1)
     index = index if index.ndim else index.reshape(1)
