@@ -146,6 +146,8 @@ def array_from(data: Any, dtype: np.dtype | None = None, copy: bool = False) -> 
         data = array_of(data)
     elif isinstance(data, np.generic) or hasattr(data, "__array__"):
         data = np.asarray(data)
+    if not isinstance(data, (np.ndarray, list, tuple)) and hasattr(data, "_elements_for"):  # a storage
+        return data._elements_for(dtype)
     if not isinstance(data, np.ndarray):
         return _array_of_leaves(*_flatten(data), dtype)
     from_array(data)  # refuses foreign dtypes and byte orders

@@ -26,7 +26,7 @@ from ._core.ops.random_fills import (
 )
 from ._core.runtime.entry import public
 from ._generator import Generator
-from ._streams import can_hold, drawn, integers, parameter_of, refuse_unbatched, source_of, type_word
+from ._streams import check_bound, drawn, integers, parameter_of, refuse_unbatched, source_of, type_word
 
 _LEFT_OUT: Any = object()
 
@@ -128,8 +128,7 @@ def random_(self: Tensor, from_: int | None = None, to: Any = _LEFT_OUT, *, gene
     if low >= high:
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     for name, value in (("from", low), ("to - 1", high - 1)):
-        if not can_hold(dtype, value):
-            raise RuntimeError(f"{name} is out of bounds for {self.dtype}")
+        check_bound(dtype, name, value)
     if not open_levels():
         check_fill(self, generator, "random_")
         return drawn_into(self, integers(low, high, tuple(self.shape), "random_", generator, dtype), node, "random_")

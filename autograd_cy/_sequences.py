@@ -135,7 +135,7 @@ def _line(
     name: str, start: Any, end: Any, steps: Any, dtype: Any, device: Any, requires_grad: bool, out: Tensor | None
 ) -> tuple[Any, Any, int, np.dtype]:
     """The arguments of linspace and logspace, checked."""
-    start, end = number(name, "start", start), number(name, "end", end)
+    start, end = _bound(name, "start", start), _bound(name, "end", end)
     steps = integer(name, "steps", steps)
     is_complex = isinstance(start, complex) or isinstance(end, complex)
     dtype = resolve(dtype, device, requires_grad, dtype_of_number(complex) if is_complex else None, out)
@@ -146,6 +146,18 @@ def _line(
     if steps < 0:
         raise RuntimeError(f"{name}: number of steps must be non-negative, got {steps}")
     return start, end, steps, dtype
+
+
+def _bound(function: str, argument: str, value: Any) -> complex:
+    """The number that start or end is; tensors may require grad, what is made of them does not."""
+    if isinstance(value, Tensor):
+        if value.ndim:
+            raise RuntimeError(
+                f"{function} only supports 0-dimensional start and end tensors, but got {argument} with {value.ndim} "
+                "dimension(s)."
+            )
+        value = value.detach()
+    return number(function, argument, value)
 
 
 def _count(bounds: list[Any], dtype: np.dtype) -> np.ndarray:

@@ -15,12 +15,15 @@ from typing import Any
 import numpy as np
 
 from ._arguments import wrap
+from ._core.arrays import dtypes
+from ._core.arrays.conversions import c_name
 from ._core.arrays.dtypes import finfo_of, kind_of
 from ._core.batching.batched import all_samples, is_batched, levels_of, one_sample
 from ._core.batching.levels import open_levels
 from ._core.graph.tensor import Tensor, array_of
 from ._core.ops.drawing import drawing_levels, drawn_array, drawn_integers, set_generator
 from ._core.ops.out_argument import check_out
+from ._core.runtime.once import warn_user
 from ._generator import Generator
 
 default_generator = Generator()
@@ -125,6 +128,26 @@ def _limits(dtype: np.dtype) -> tuple[int, int]:
     if dtype.kind == "b":
         return 0, 1
     return (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)) if dtype.kind in "iu" else (1, 0)
+
+
+def check_bound(dtype: np.dtype, name: str, value: int) -> None:
+    """Refuse an end of a range of integers that ``dtype`` can't hold; warn of one that it holds with gaps between."""
+    if can_hold(dtype, value):
+        return
+    word = c_name(dtypes.convert(dtype)) if dtype.kind != "b" else "bool"
+    if kind_of(dtype) != "f" or not -_largest(dtype) <= value <= _largest(dtype):
+        raise RuntimeError(f"{name} is out of bounds for {word}")
+    digits = int(finfo_of(dtype).nmant) + 1
+    warn_user(
+        f"{name} is out of bounds [-(2^{digits}), 2^{digits}]. Due to precision limitations {word} can support discrete "
+        "uniform distribution only within this range. This warning will become an error in version 1.7 release, please fix "
+        "the code in advance"
+    )
+
+
+@functools.cache
+def _largest(dtype: np.dtype) -> int:
+    return int(float(finfo_of(dtype).max))
 
 
 def type_word(tensor: Tensor) -> str:

@@ -9,6 +9,7 @@ from ._core.arrays import dtypes
 from ._core.graph.tensor import Tensor
 from ._core.ops.overrides import handle_torch_function, has_torch_function
 from ._core.runtime.entry import public
+from ._core.runtime.once import warn_once
 from ._questions import asked
 
 __all__ = [
@@ -237,11 +238,15 @@ def typename(obj: Any) -> str:
 def set_default_tensor_type(t: Any) -> None:
     """``set_default_tensor_type(DoubleTensor)`` is ``set_default_dtype(float64)``; the type may be given by name, too.
 
+    PyTorch calls it deprecated: a UserWarning says so once.
+
+    >>> import warnings
     >>> import autograd_cy as ag
-    >>> ag.set_default_tensor_type("torch.DoubleTensor")
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     ag.set_default_tensor_type("torch.DoubleTensor")
     >>> ag.ones(1).dtype
     torch.float64
-    >>> ag.set_default_tensor_type(ag.FloatTensor)
+    >>> ag.set_default_dtype(ag.float32)
     """
     from . import _typed  # few need it
 
@@ -249,3 +254,7 @@ def set_default_tensor_type(t: Any) -> None:
     if name not in _typed.__all__ or not (isinstance(t, str) or t is getattr(_typed, name)):
         raise TypeError(f"invalid type object: only floating-point types are supported as the default type, not {t!r}")
     dtypes.set_default(getattr(_typed, name).dtype)
+    warn_once(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_device() as alternatives."
+    )

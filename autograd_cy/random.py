@@ -29,6 +29,7 @@ from ._core.runtime.entry import public as _public
 from ._generator import Generator
 from ._size import on_cpu as _on_cpu
 from ._streams import can_hold as _can_hold
+from ._streams import check_bound as _check_bound
 from ._streams import default_generator
 from ._streams import drawn as _drawn
 from ._streams import integers as _integers
@@ -280,8 +281,7 @@ def randint(
     if low >= high:
         raise RuntimeError(f"randint: expects 'from' to be less than 'to', but got from={low} >= to={high}")
     for name, value in (("from", low), ("to - 1", high - 1)):
-        if not _can_hold(dtype, value):
-            raise RuntimeError(f"randint: {name} is out of bounds for {dtype}: {value}")
+        _check_bound(dtype, name, value)
 
     return _drawn(_functools.partial(_integers, low, high), shape, "randint", generator, dtype, requires_grad, out)
 

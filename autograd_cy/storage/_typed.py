@@ -11,6 +11,7 @@ from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.indexing.memory import owner_of_memory
 from .._core.runtime.entry import public
 from .._data import array_from
+from .._placeholders import placeholder
 from .._size import device as Device
 from .._size import on_cpu
 from ._names import CONVERSIONS, STORAGES
@@ -65,7 +66,8 @@ class TypedStorage:
     def __init__(self, *args: Any, device: Any = None, dtype: Any = None, wrap_storage: Any = None, _internal: bool = False):
         if not _internal:
             _warn_typed_storage_removal(3)
-        if device is not None:
+        on_meta = device is not None and Device(device).type == "meta"
+        if device is not None and not on_meta:
             on_cpu(device)
         if wrap_storage is not None:
             if args or dtype is None:
@@ -75,13 +77,24 @@ class TypedStorage:
         elif len(args) > 1:
             raise _invalid("Too many positional arguments")
         self.dtype = dtypes.get_default() if dtype is None else dtypes.convert(dtype)
-        self._untyped_storage = wrap_storage if wrap_storage is not None else storage_on(_made_of(self.dtype, *args))
+        if wrap_storage is None:
+            made = _made_of(self.dtype, *args)
+            wrap_storage = storage_on(owner_of_memory(placeholder(made.shape, made.dtype)) if on_meta else made)
+        self._untyped_storage = wrap_storage
 
     # elements
 
     @property
     def _elements(self) -> Any:
         return self._untyped_storage._elements(self.dtype)
+
+    def _elements_for(self, dtype: Any) -> Any:
+        """What tensor() takes of the storage: the elements, of their own dtype."""
+        wanted = self.dtype if dtype is None else dtypes.convert(dtype)
+        if wanted is not self.dtype:
+            own, other = (STORAGES[d.name].removesuffix("Storage") if d.name in STORAGES else d for d in (self.dtype, wanted))
+            raise RuntimeError(f"Expected a Storage of type {other} or an UntypedStorage, but got {own}")
+        return self._elements
 
     def _as_tensor(self) -> Tensor:
         return from_array(self._elements)
@@ -189,7 +202,7 @@ class TypedStorage:
     @public
     def cpu(self) -> "TypedStorage":
         """``cpu()`` is a storage on the same memory."""
-        return self._new_wrapped_storage(self._untyped_storage)
+        return self._new_wrapped_storage(self._untyped_storage.cpu())
 
     @public
     def to(self, *, device: Any, non_blocking: bool = False) -> "TypedStorage":
@@ -318,7 +331,7 @@ def _conversion(cls: Any, name: str, dtype: dtypes.dtype) -> None:
 
 for _name in (
     "data_ptr", "get_device", "is_pinned", "pin_memory", "is_shared", "resizable", "cuda", "_weak_ref", "_expired",
-    "_free_weak_ref", "_shared_incref", "_shared_decref",
+    "_free_weak_ref", "_shared_incref", "_shared_decref", "_write_file",
 ):  # fmt: skip
     _delegate(_name)
 for _name, _dtype in CONVERSIONS.items():

@@ -120,8 +120,18 @@ class UntypedStorage:
             raise NotImplementedError("Not available for 'meta' device type")
         return self._bytes
 
+    def _copied_out(self) -> Any:
+        """The bytes, to be copied to other memory, if there are any."""
+        if self._is_meta:
+            raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+        return self._bytes
+
     def _as_tensor(self) -> Tensor:
         return from_array(self._readable())
+
+    def _elements_for(self, dtype: Any) -> Any:
+        """What tensor() takes of the storage: the bytes as elements of a NumPy dtype, int64 without one."""
+        return self._elements(dtypes.convert(np.int64 if dtype is None else dtype))
 
     def _elements(self, dtype: dtypes.dtype) -> Any:
         """The bytes as an array of elements of a dtype; what is left over at the end doesn't count."""
@@ -142,7 +152,7 @@ class UntypedStorage:
         bytes = source.untyped()
         if len(bytes) != len(self):
             raise RuntimeError(f"size does not match, self was {len(self)} bytes but src was {len(bytes)} bytes")
-        self._as_tensor().copy_(bytes._as_tensor())
+        self._as_tensor().copy_(from_array(bytes._copied_out()))
         return self
 
     def clone(self) -> "UntypedStorage":
@@ -203,6 +213,8 @@ class UntypedStorage:
 
     def share_memory_(self) -> "UntypedStorage":
         """``share_memory_()`` moves the bytes to where other processes see them, and the tensors on them, too."""
+        if self._is_meta:
+            raise RuntimeError("_share_fd_: only available on CPU")
         if not self.is_shared() and len(self):
             self._as_tensor().share_memory_()
         return self
@@ -211,7 +223,7 @@ class UntypedStorage:
 
     def resizable(self) -> bool:
         """``resizable()`` is whether resize_() may work: a mapped file and shared memory keep their size."""
-        return not self._is_meta and not self.is_shared() and self.filename is None and self._bytes.flags.writeable
+        return not self.is_shared() and self.filename is None and self._bytes.flags.writeable
 
     @public
     def resize_(self, nbytes: int) -> "UntypedStorage":
@@ -241,9 +253,12 @@ class UntypedStorage:
                     f"UntypedStorage.resize_: a tensor of size {list(tensor.shape)} needs the first {low - start + size} "
                     f"bytes, but {nbytes} are asked for. Drop it, or set_() it to other memory first"
                 )
-        place = np.zeros(nbytes, np.uint8)
-        kept = min(nbytes, len(self))
-        place[:kept] = self._bytes[:kept]
+        if self._is_meta:
+            place = owner_of_memory(placeholder((nbytes,), np.uint8))
+        else:
+            place = np.zeros(nbytes, np.uint8)
+            kept = min(nbytes, len(self))
+            place[:kept] = self._bytes[:kept]
         _moves.move({id(self._owner): self._owner}, {id(self._owner): place}, tensors)
         return self
 
@@ -296,7 +311,15 @@ class UntypedStorage:
     @public
     def cpu(self) -> "UntypedStorage":
         """``cpu()`` is the storage itself."""
+        self._copied_out()
         return self
+
+    def _write_file(self, file: Any, is_real_file: bool, save_size: bool, element_size: int) -> None:
+        """Write the bytes to a file, after the number of elements of that size where save_size asks for it."""
+        data = self._copied_out()
+        if save_size:
+            file.write((len(self) // element_size).to_bytes(8, sys.byteorder))
+        file.write(data.tobytes())
 
     @public
     def to(self, *, device: Any, non_blocking: bool = False) -> "UntypedStorage":

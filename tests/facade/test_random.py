@@ -65,6 +65,29 @@ def test_randint():
     assert torch.randint(256, (2,), dtype=torch.uint8).dtype == torch.uint8
 
 
+@pytest.mark.parametrize("package", ["autograd_cy", "torch"])
+@pytest.mark.parametrize(("dtype", "digits"), [("float16", 11), ("float32", 24), ("float64", 53)])
+def test_integers_that_a_float_counts_with_gaps_are_drawn_with_a_warning(package, dtype, digits):
+    module = pytest.importorskip(package)
+    kind, limit = getattr(module, dtype), 2**digits
+    module.randint(limit + 1, (2,), dtype=kind)
+    module.empty(2, dtype=kind).random_(-limit, limit + 1)
+    with pytest.warns(UserWarning, match=rf"to - 1 is out of bounds \[-\(2\^{digits}\), 2\^{digits}\]"):
+        drawn = module.randint(limit, 2 * limit, (50,), dtype=kind)
+    assert drawn.min() >= limit and drawn.max() <= 2 * limit and drawn.max() > drawn.min()
+    with pytest.warns(UserWarning, match="from is out of bounds"):
+        assert module.empty(50, dtype=kind).random_(-2 * limit, 1).min() < -limit / 2
+
+
+@pytest.mark.parametrize("package", ["autograd_cy", "torch"])
+def test_integers_beyond_the_range_of_a_type_are_refused(package):
+    module = pytest.importorskip(package)
+    with pytest.raises(RuntimeError, match="to - 1 is out of bounds for c10::Half"):
+        module.randint(2**17, (2,), dtype=module.float16)
+    with pytest.raises(RuntimeError, match="from is out of bounds for c10::Half"):
+        module.empty(2, dtype=module.float16).random_(-(2**17), 3)
+
+
 @pytest.mark.parametrize(
     ("arguments", "options", "error", "message"),
     [

@@ -27,6 +27,38 @@ def saved(torch, value, **options):
     return torch.load(file, **options)
 
 
+def test_on_meta(torch, tmp_path):
+    storage = torch.TypedStorage([1, 2, 3], dtype=torch.float32, device="meta")
+    assert storage.device.type == "meta" and storage.size() == 3
+    for call in (storage.cpu, lambda: torch.TypedStorage([1, 2, 3], dtype=torch.float32).copy_(storage)):
+        with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor; no data!"):
+            call()
+    with open(tmp_path / "storage", "wb") as file, pytest.raises(NotImplementedError, match="Cannot copy out"):
+        storage._write_file(file, True, True, 4)
+    with pytest.raises(NotImplementedError, match="Not available for 'meta' device type"):
+        storage.tolist()
+    with pytest.raises(RuntimeError, match="only available on CPU"):
+        storage.share_memory_()
+    storage.resize_(10)
+    assert storage.size() == 10 and storage.nbytes() == 40
+
+
+def test_tensors_of_storages(torch):
+    elements = torch.tensor([1.5, -2.0])
+    for storage in (elements.storage(), elements.untyped_storage()):
+        made = torch.tensor(storage, dtype=torch.float32)
+        assert made.tolist() == [1.5, -2.0] and made.data_ptr() == elements.data_ptr()
+    assert torch.tensor(elements.untyped_storage(), dtype=torch.int16).view(torch.float32).tolist() == [1.5, -2.0]
+    with pytest.raises(RuntimeError, match="Expected a Storage of type Long or an UntypedStorage, but got Float"):
+        torch.tensor(elements.storage(), dtype=torch.int64)
+
+
+def test_names_of_types(torch):
+    names = torch.storage._dtype_to_storage_type_map()
+    assert names[torch.float32] == "FloatStorage" and names[torch.bool] == "BoolStorage"
+    assert torch.storage._storage_type_to_dtype_map()["LongStorage"] is torch.int64
+
+
 # what a storage is
 
 

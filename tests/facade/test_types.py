@@ -107,3 +107,9 @@ def test_default_tensor_type():
     torch.set_default_dtype(torch.float32)
     with pytest.raises(TypeError, match="only floating-point types are supported as the default type"):
         torch.set_default_tensor_type(torch.IntTensor)
+    torch.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match=r"set_default_tensor_type\(\) is deprecated as of PyTorch 2.1"):
+            torch.set_default_tensor_type(torch.FloatTensor)
+    finally:
+        torch.set_warn_always(False)

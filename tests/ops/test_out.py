@@ -51,7 +51,61 @@ ONE_TYPE = {
     "searchsorted": lambda t, out: t.searchsorted(t.ones(2), t.ones(2), out=out(2)),
     "isposinf": lambda t, out: t.isposinf(t.ones(2), out=out(2)),
     "any": lambda t, out: t.any(t.ones(2), 0, out=out(())),
+    "nonzero": lambda t, out: t.nonzero(t.ones(2), out=out(2, 1)),
+    "neg": lambda t, out: t.neg(t.ones(2), out=out(2, dtype=t.float64)),
+    "ceil of integers": lambda t, out: t.ceil(t.tensor([1, 2]), out=out(2, dtype=t.int32)),
+    "clamp by numbers": lambda t, out: t.clamp(t.ones(2), 0, 1, out=out(2, dtype=t.float64)),
+    "values of max": lambda t, out: t.max(t.ones(2), 0, out=(out((), dtype=t.float64), out((), dtype=t.int64))),
+    "values of sort": lambda t, out: t.sort(t.ones(2), out=(out(2, dtype=t.float64), out(2, dtype=t.int64))),
+    "qr": lambda t, out: t.linalg.qr(t.eye(2), out=(out(2, 2, dtype=t.float64), out(2, 2, dtype=t.float64))),
+    "isin": lambda t, out: t.isin(t.ones(2), t.ones(2), out=out(2)),
+    "float_power": lambda t, out: t.float_power(t.ones(2), 2, out=out(2)),
+    "quantile": lambda t, out: t.quantile(t.ones(2), 0.5, out=out((), dtype=t.float64)),
+    "mantissas of frexp": lambda t, out: t.frexp(t.ones(2), out=(out(2, dtype=t.float64), out(2, dtype=t.int32))),
+    "exponents of frexp": lambda t, out: t.frexp(t.ones(2), out=(out(2), out(2, dtype=t.int64))),
+    "sum in another type than out's": lambda t, out: t.sum(t.ones(2), 0, dtype=t.float64, out=out(())),
+    "cumsum in another type than out's": lambda t, out: t.cumsum(t.ones(2), 0, dtype=t.float64, out=out(2)),
+    "norm": lambda t, out: t.norm(t.ones(2), 2, 0, out=out((), dtype=t.float64)),
+    "slice_copy": lambda t, out: t.slice_copy(t.ones(2), out=out(2, dtype=t.float64)),
 }
+
+CONVERTED = {
+    "clamp by tensors": lambda t, out: t.clamp(t.ones(2), t.zeros(2), out=out(2)),
+    "abs of complex numbers": lambda t, out: t.abs(t.tensor([3 + 4j, 0]), out=out(2)),
+    "sin": lambda t, out: t.sin(t.ones(2), out=out(2)),
+    "sum": lambda t, out: t.sum(t.ones(2), 0, out=out(())),
+}
+
+
+@pytest.mark.parametrize("package", ["autograd_cy", "torch"])
+@pytest.mark.parametrize("name", CONVERTED)
+def test_others_are_converted(package, name) -> None:
+    module = pytest.importorskip(package)
+    out = CONVERTED[name](module, lambda size: module.zeros(size, dtype=module.float64))
+    assert out.dtype is module.float64 and out.ne(0).any()
+
+
+@pytest.mark.parametrize("package", ["autograd_cy", "torch"])
+@pytest.mark.parametrize("name", ["arange", "linspace", "logspace"])
+def test_counted_numbers_fill_an_out_of_as_many_elements(package, name) -> None:
+    """They were written to a vector from the first element of `out` on, also across the rows of the tensor around it."""
+    module = pytest.importorskip(package)
+    around = module.full((2, 3), 7.0)
+    out = around.narrow(1, 1, 2)
+    calls = {"arange": (0, 4), "linspace": (0, 3, 4), "logspace": (0, 3, 4, 2)}
+    assert getattr(module, name)(*calls[name], out=out) is out
+    first, second, third, fourth = (0, 1, 2, 3) if name != "logspace" else (1, 2, 4, 8)
+    assert around.tolist() == [[7, first, second], [7, third, fourth]] and out.shape == (2, 2)
+
+
+@pytest.mark.parametrize("package", ["autograd_cy", "torch"])
+def test_norm_and_nonzero(package) -> None:
+    module = pytest.importorskip(package)
+    x, out = module.tensor([[3.0, 4.0], [0.0, 1.0]]), module.empty(0)
+    assert module.norm(x, 2, 1, out=out) is out and out.tolist() == [5.0, 1.0]
+    assert module.norm(x[:1], out=module.empty(0)).item() == 5.0
+    with pytest.raises(RuntimeError, match="nonzero does not support the out kwarg when as_tuple is True"):
+        module.nonzero(x, as_tuple=True, out=module.empty(0, dtype=module.int64))
 
 
 @pytest.mark.parametrize("package", ["autograd_cy", "torch"])

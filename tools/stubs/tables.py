@@ -585,7 +585,7 @@ CORE = {
             "take_memory": "Tensor", "taken_into": "Any",
         },
     ),
-    "arrays.conversions": ([], {"fitting_array": "np.ndarray"}),
+    "arrays.conversions": ([], {"c_name": "str", "fitting_array": "np.ndarray"}),
     "engine.backward_arguments": ([], {"make_seeds": "tuple[Tensor, ...]", "ones_alike": "Tensor"}),
     "engine.basic_functions": (["Error", "UndefinedGradBackward", "DelayedError", "UndefinedGrad"], {}),
     "writes.inplace": ([], {"count_writes": "None", "set_versions": "None", "shares_elements": "bool"}),

@@ -114,6 +114,11 @@ cdef object number_behind(cnp.ndarray array):
     return cnp.get_array_base(array)
 
 
+def c_name(dtype wanted):
+    """c_name(wanted) -> str: what errors call a type of numbers: "c10::Half"."""
+    return C_NAMES[wanted.name]
+
+
 def fitting_array(number, dtype wanted):
     """fitting_array(number, dtype) -> ndarray: a Python number in a type that can hold it; RuntimeError if it can't."""
     return fitting(number, wanted.dtype_code)

@@ -5,11 +5,12 @@ Operations don't have the parameter; the step of NOTE [Overrides] comes here whe
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.conversions cimport check_depth
-from autograd_cy._core.arrays.dtypes cimport INT64, UINT8, check_cast, code_of, long_word, type_word
+from autograd_cy._core.arrays.dtypes cimport check_cast, code_of
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport note_output_sizes
 from autograd_cy._core.graph.record cimport has_tangent
 from autograd_cy._core.graph.tensor cimport Tensor, count_write, new_tensor, wants_grad
+from autograd_cy._core.ops.out_types cimport check_type, check_type_of_several
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
@@ -21,29 +22,9 @@ from autograd_cy._core.runtime.once import warn_user
 cnp.import_array()
 
 
-# Those that write their result in its own type only; what is elementwise, a sum or a scan converts it.
-cdef frozenset IN_ONE_TYPE = frozenset((
-    "addmm addmv addbmm baddbmm amax amin argmax argmin bmm bucketize cross det diag diagonal_copy dot gather histc "
-    "index_select inv kthvalue masked_select matmul median mm mode mv nan_to_num nanmedian nonzero searchsorted slogdet "
-    "svdvals take topk tril triu vdot vector_norm where").split())
 cdef frozenset MAKES_TENSORS = frozenset((
     "empty eye full linspace logspace ones rand randint randn randperm range tril_indices triu_indices zeros").split())
-cdef frozenset OF_TRUTH = frozenset(("isneginf", "isposinf", "signbit"))
-
-
-cdef int check_type(Tensor out, Tensor result, str name, bint is_one_of_several) except -1:
-    """Refuse an `out` that the operation doesn't convert its result for: numbers of elements are int64."""
-    cdef int own = code_of(result.array), other = code_of(out.array)
-    if own == other:
-        return 0
-    if name in ("any", "all") and other != UINT8:
-        raise RuntimeError(f"{name} only supports bool tensor for result, got: {type_word(other)}")
-    if name in OF_TRUTH:
-        raise RuntimeError(f"{name} does not support non-boolean outputs.")
-    if name in IN_ONE_TYPE or (is_one_of_several and own == INT64):
-        raise RuntimeError(f"Expected out tensor to have dtype {long_word(own)}, but got {long_word(other)} instead "
-                           f"({name}(): nothing was written)")
-    return 0
+cdef frozenset COUNTED = frozenset(("arange linspace logspace").split())    # keep the shape of an `out` of as many elements
 
 
 cdef object call_into(object function, tuple args, dict kwargs):
@@ -68,16 +49,18 @@ cdef object call_into(object function, tuple args, dict kwargs):
     for x in out if several else (out,):
         if (<Tensor> x).inference:
             check_write(True, name)
+    if function.__name__ == "nonzero" and kwargs.get("as_tuple"):
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
     extent = enter_modes(NO_GRAD, 0)
     try:
         result = function(*args, **kwargs)
         if isinstance(result, Tensor) and not several:
-            check_type(<Tensor> out, <Tensor> result, name, False)
+            check_type(<Tensor> out, <Tensor> result, name, args, kwargs)
             return written_out(<Tensor> out, <Tensor> result, name)
         if not several or not isinstance(result, tuple) or len(out) != len(result) or not are_tensors(result):
             raise TypeError(f"{name}(): out= must have a tensor for each result, this one gives a {type(result).__name__}")
-        for x, y in zip(out, result):
-            check_type(<Tensor> x, <Tensor> y, name, True)
+        for number, (x, y) in enumerate(zip(out, result)):
+            check_type_of_several(<Tensor> x, <Tensor> y, name, number)
         found = [written_out(<Tensor> x, <Tensor> y, name) for x, y in zip(out, result)]
         return result._make(found) if hasattr(result, "_make") else type(result)(found)
     finally:
@@ -87,6 +70,8 @@ cdef object call_into(object function, tuple args, dict kwargs):
 def into(out, Tensor result, str name):
     """into(out, result, name) -> Tensor: the result of a function that makes tensors written into `out`, which is returned."""
     check_out(<Tensor?> out, name)
+    if name in COUNTED and cnp.PyArray_SIZE((<Tensor> out).array) == cnp.PyArray_SIZE(result.array):
+        result = (<object> result).view(out.shape)
     return written_out(<Tensor> out, result, name)
 
 

@@ -12,15 +12,17 @@ _NEW = "new_empty new_full new_ones new_zeros".split()
 
 
 class Lacking:
-    """An argument that functions of PyTorch take and ours don't: those functions, the values that ask for nothing, the error
-    that other values are, and what there is instead."""
+    """An argument that functions of PyTorch take and ours don't: those functions, the values that ask for nothing (or their
+    repr), the error that other values are, and what there is instead."""
 
     def __init__(self, functions, harmless, error=TypeError, instead=""):
         self.functions, self.harmless, self.error, self.instead = functions, harmless, error, instead
 
 
 LACKING = {
-    "layout": Lacking([*_MAKING, *_LIKE, *_NEW], (None,), instead="All tensors are strided."),
+    "layout": Lacking(
+        [*_MAKING, *_LIKE, *_NEW], (None, "torch.strided"), instead="to_sparse() gives a tensor another layout."
+    ),
     "memory_format": Lacking(
         ["resize_"], (None,), instead="permute() gives a tensor's dimensions another order in memory."
     ),
@@ -49,7 +51,7 @@ def without_lacking(function, kwargs):
 def refusal_of(function, kwargs):
     """The error for a keyword that asks for what we lack; None if there is none."""
     for name in lacking_names(function, kwargs):
-        if not any(kwargs[name] is value for value in LACKING[name].harmless):
+        if not any(kwargs[name] is value or repr(kwargs[name]) == value for value in LACKING[name].harmless):
             return LACKING[name].error(
                 f"{function}() got an unexpected keyword argument {name!r}: PyTorch has it, this package does not (yet). "
                 f"{LACKING[name].instead}"

@@ -24,16 +24,16 @@ cnp.import_array()
 
 # rows
 
-cdef object numbers_of(Tensor index, Py_ssize_t size, str operation):
-    """The numbers as a vector, those below 0 counted from the end; IndexError for what is out of range."""
+cdef object numbers_of(Tensor index, int dim, Py_ssize_t size, Py_ssize_t least, str operation):
+    """The numbers as a vector; IndexError unless they lie from `least`, 0 or -size, to size - 1."""
     if code_of(index.array) not in (INT32, INT64):
         raise RuntimeError(f"{operation}(): Expected dtype int32/int64 for index")
     if cnp.PyArray_NDIM(index.array) > 1:
         raise IndexError(f"{operation}(): Index should have dimension 1 or 0 (got {cnp.PyArray_NDIM(index.array)})")
     numbers = index.array.reshape(-1)
-    if numbers.size and (numbers.min() < -size or numbers.max() >= size):
-        wrong = numbers.min() if numbers.min() < -size else numbers.max()
-        raise IndexError(f"index {wrong} is out of bounds for dimension with size {size}")
+    if numbers.size and (numbers.min() < least or numbers.max() >= size):
+        wrong = numbers.min() if numbers.min() < least else numbers.max()
+        raise IndexError(f"{operation}(): index {wrong} is out of bounds for dimension {dim} with size {size}")
     return numbers
 
 
@@ -111,12 +111,12 @@ def index_fill(input, dim, index, value):
                            f"{cnp.PyArray_NDIM(v.array)} dimension(s).")
     if isinstance(value, np.generic):
         value = value.item()
-    number = v.array if v is not None else fitting(value, code_of(x.array)) if number_code(value) >= 0 else value
-    if np.iscomplexobj(number) and code_of(x.array) < COMPLEX64:
+    if np.iscomplexobj(value if v is None else v.array) and code_of(x.array) < COMPLEX64:
         raise RuntimeError("index_fill_(): Converting complex Scalar to non-complex type is not supported")
+    number = v.array if v is not None else fitting(value, code_of(x.array)) if number_code(value) >= 0 else value
     array = dense_copy(x.array)
     target = array if array.ndim else array.reshape(1)
-    target[rows(d, numbers_of(i, target.shape[d], "index_fill_"))] = number
+    target[rows(d, numbers_of(i, d, target.shape[d], -target.shape[d], "index_fill_"))] = number
     y = new_tensor(array)
     operands = (x,) if v is None else (x, v)
     if any_wanted(operands):
@@ -175,7 +175,7 @@ def index_copy(input, dim, index, source):
     array = dense_copy(x.array)
     target = array if array.ndim else array.reshape(1)
     values = s.array if s.array.ndim else s.array.reshape(1)
-    numbers = numbers_of(i, target.shape[d], "index_copy_")
+    numbers = numbers_of(i, d, target.shape[d], 0, "index_copy_")
     if np.shape(values) != target.shape[:d] + numbers.shape + target.shape[d + 1:]:
         raise RuntimeError(f"index_copy_(): Source/destination tensor must have same slice shapes. Destination slice shape: "
                            f"{list(target.shape[:d] + target.shape[d + 1:])} at dimension {d} and source slice shape: "

@@ -4,7 +4,7 @@ from operator import itemgetter, methodcaller
 
 cimport cython
 
-from autograd_cy._core.arrays.dtypes cimport code_of
+from autograd_cy._core.arrays.dtypes cimport INT64, code_of, type_word
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, any_wanted, new_node, record_all, shape_of, tensor_argument, wrap_dim
@@ -95,7 +95,7 @@ def tensor_split(input, indices_or_sections: int | Sequence[int] | Tensor, dim=0
     if cnp.PyArray_NDIM(x.array) == 0:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")
     cdef int d = wrap_dim(dim, cnp.PyArray_NDIM(x.array))
-    given = (<Tensor> indices_or_sections).array.tolist() if isinstance(indices_or_sections, Tensor) else indices_or_sections
+    given = places_of(indices_or_sections) if isinstance(indices_or_sections, Tensor) else indices_or_sections
     size = cnp.PyArray_DIM(x.array, d)
     if isinstance(given, (tuple, list)):
         bounds = [0, *given]
@@ -112,6 +112,17 @@ def tensor_split(input, indices_or_sections: int | Sequence[int] | Tensor, dim=0
             bounds[k] = k * (size // sections) + min(k, size % sections)
         ends = [*bounds[1:], size]
     return tuple([slicing.part(x, d, start, end, 1) for start, end in zip(bounds, ends)])
+
+
+cdef object places_of(Tensor given):
+    """The numbers in a tensor that says where tensor_split() splits."""
+    if code_of(given.array) != INT64:
+        raise RuntimeError("tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
+                           f"{type_word(code_of(given.array))}")
+    if cnp.PyArray_NDIM(given.array) > 1:
+        raise RuntimeError("tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional "
+                           f"tensor, but got a tensor with {cnp.PyArray_NDIM(given.array)} dims")
+    return given.array.tolist()
 
 
 cdef tuple split_at(Tensor x, object given, int dim, int least, str name):

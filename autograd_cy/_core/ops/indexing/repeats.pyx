@@ -88,9 +88,14 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]):
     (tensor([0, 1]), tensor([1, 1]))
     """
     cdef Tensor i = tensor_argument(indices, "unravel_index", "indices", 1)
+    if not isinstance(shape, (int, tuple, list)):
+        raise TypeError(f"expected 'shape' to be int or sequence of ints, but got {type(shape).__name__}")
+    for size in shape if isinstance(shape, (tuple, list)) else ():
+        if not isinstance(size, int):
+            raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size).__name__}")
     cdef tuple sizes = sizes_of((shape,) if isinstance(shape, (tuple, list)) else (shape,))
     if code_of(i.array) >= FLOAT16 or i.array.dtype == bool:
-        raise ValueError(f"expected 'indices' to be integer dtype, but got {i.dtype}")
+        raise TypeError(f"expected 'indices' to be integer dtype, but got {i.dtype}")
     if min(sizes, default=0) < 0:
         raise ValueError(f"'shape' cannot have negative values, but got {sizes}")
     if i.array.size and (i.array.min() < 0 or i.array.max() >= prod(sizes)):

@@ -58,6 +58,8 @@ def histc(input, bins: int = 100, min: float = 0, max: float = 0):
     >>> ag.histc(ag.tensor([1.0, 2.0, 1.0]), bins=2)
     tensor([2., 1.])
     """
+    if float(min) > float(max):
+        raise RuntimeError("torch.histc: max must be larger than min")
     cdef Tensor x = checked(input, "histc", "histogram_cpu")
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
@@ -67,8 +69,6 @@ def histc(input, bins: int = 100, min: float = 0, max: float = 0):
         low, high = float(values.min()), float(values.max())
     if not (np.isfinite(low) and np.isfinite(high)):
         raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
-    if low > high:
-        raise RuntimeError("torch.histc: max must be larger than min")
     if low == high:
         low, high = low - 1, high + 1
     counts = counted(values, edges_of(low, high, bins, values.dtype), None).astype(values.dtype)

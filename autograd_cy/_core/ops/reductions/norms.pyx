@@ -20,6 +20,7 @@ from autograd_cy._core.kernels.reduction_gradients cimport DEVIATING, SIGNED, di
 from autograd_cy._core.kernels.reduction_loops cimport (
     LARGEST, SMALLEST, SUM, SUM_OF_SIZES, SUM_OF_SQUARES, Dims, pairs_of, reduced, reduced_sizes)
 from autograd_cy._core.kernels.ufunc_loops cimport borrow
+from autograd_cy._core.ops.out_argument cimport call_into
 from autograd_cy._core.ops.reductions.reduction_node cimport (
     SAVES_INPUT, SAVES_OUTPUT, FusedReduction, WeightedReduction, dim_tuple, dims_of, in_type, record_reduction)
 from autograd_cy._core.ops.reductions.scaling cimport in_range, quotients_fit, scales_of, zeros_are_exact
@@ -242,7 +243,7 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     """
     cdef Tensor x = as_tensor(input, "norm")
     if out is not None:
-        raise NotImplementedError("norm(): out= is not supported")
+        return call_into(norm, (input, p, dim, keepdim), {"out": out, "dtype": dtype})
     order = order_of(p)
     cdef int dtype_code = norm_code(x.array, dtype)
     cdef Dims dims = dims_of(dim, cnp.PyArray_NDIM(x.array), "norm")

@@ -149,8 +149,8 @@ cdef object checked_parts(Tensor x, object q, str name):
     if parts.dtype != x.array.dtype:
         raise RuntimeError(f"{name}() q tensor must be same dtype as the input tensor")
     if not ((parts >= 0) & (parts <= 1)).all():
-        raise RuntimeError(f"{name}() q {'values' if parts.ndim else 'value'} must be in the range [0, 1]"
-                           + ("" if isinstance(q, Tensor) else f" but got {q}"))
+        raise RuntimeError(f"{name}() q values must be in the range [0, 1]" if isinstance(q, Tensor) else
+                           f"{name}() q must be in the range [0, 1] but got {q:g}")
     return parts
 
 

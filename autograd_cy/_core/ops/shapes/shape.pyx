@@ -439,6 +439,17 @@ def refused_resize(call, self, *size, memory_format=None):
     raise RuntimeError("vmap: resize_() is not possible within vmap: the memory holds all samples of a batch")
 
 
+cdef int check_sizes(tuple sizes, object numel, Py_ssize_t itemsize) except -1:
+    """Refuse sizes of a tensor that no memory can hold."""
+    if min(sizes, default=0) < 0 or numel >= 2**63:
+        raise RuntimeError(f"numel: integer multiplication overflow. (resize_(): there is no tensor of size {list(sizes)})")
+    if numel * itemsize >= 2**63:
+        raise RuntimeError(f"Storage size calculation overflowed with sizes={list(sizes)}")
+    if prod([max(size, 1) for size in sizes]) * itemsize >= 2**63:
+        raise RuntimeError(f"Stride calculation overflowed (resize_(): there is no tensor of size {list(sizes)})")
+    return 0
+
+
 def resize_(Tensor self, *size, memory_format=None):
     """resize_(size, *, memory_format=None) -> Tensor: give the tensor other sizes, in place; new elements are zeros.
 
@@ -452,8 +463,7 @@ def resize_(Tensor self, *size, memory_format=None):
     if wants_grad(self) and not current_mode() & INFERENCE:
         raise RuntimeError("cannot resize variables that require grad. (resize_(): take a reshape(), or a detach() of it)")
     n = prod(wanted)
-    if min(wanted, default=0) < 0 or n * step >= 2**63:
-        raise RuntimeError(f"numel: integer multiplication overflow. (resize_(): there is no tensor of size {list(wanted)})")
+    check_sizes(wanted, n, step)
     if memory_format is not None and formats.checked(memory_format, "resize_") is None:
         raise RuntimeError("Unsupported memory format Preserve")
     order = (memory_format or formats.contiguous_format).order(len(wanted))

@@ -40,6 +40,9 @@ cdef tuple inferred(tuple sizes, Py_ssize_t numel):
         raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {numel}")
     if sizes.count(-1) > 1:
         raise RuntimeError("only one dimension can be inferred")
+    if -1 in sizes and known == 0 and numel == 0:
+        raise RuntimeError(f"cannot reshape tensor of 0 elements into shape {list(sizes)} because the unspecified dimension "
+                           "size -1 can be any value and is ambiguous")
     if -1 in sizes and (known == 0 or numel % known):
         raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {numel}")
     sizes = tuple([numel // known if size == -1 else size for size in sizes])

@@ -6,7 +6,7 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, FLOAT64, as_dtype, code_of, dtype, dtype_of
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, FLOAT64, as_dtype, code_of, dtype, dtype_of, type_word
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
@@ -361,9 +361,13 @@ def view_as_complex(input):
     """
     cdef Tensor x = as_tensor(input, "view_as_complex")
     cdef dtype d = dtype_of(code_of(x.array))
-    if code_of(x.array) not in (FLOAT32, FLOAT64) or cnp.PyArray_NDIM(x.array) == 0 or shape_of(x)[-1] != 2:
-        raise RuntimeError("view_as_complex needs a float32 or float64 tensor whose last dimension has size 2, not a "
-                           f"{d} tensor of shape {list(shape_of(x))}")
+    if code_of(x.array) not in (FLOAT32, FLOAT64):
+        raise RuntimeError("view_as_complex is only supported for half, float and double tensors, but got a tensor of scalar "
+                           f"type: {type_word(code_of(x.array))} (float16 has no complex type here)")
+    if cnp.PyArray_NDIM(x.array) == 0:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if shape_of(x)[-1] != 2:
+        raise RuntimeError(f"Tensor must have a last dimension of size 2 (view_as_complex(): it is of shape {shape_of(x)})")
     whole = d.to_complex().numpy_dtype
     if cnp.PyArray_SIZE(x.array) == 0:                  # NumPy gives empty arrays any strides
         return record_linear(ViewAsComplexBackward0, (), x, np.empty(shape_of(x)[:-1], whole))

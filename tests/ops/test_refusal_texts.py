@@ -1,0 +1,73 @@
+"""What operations say of arguments that they refuse: the texts are PyTorch's, and nothing was written."""
+
+import pytest
+
+REFUSED = {
+    "view of nothing": (lambda t: t.ones(0).view(-1, 0), "because the unspecified dimension size -1 can be any value"),
+    "reshape of nothing": (lambda t: t.ones(0).reshape(-1, 0), "cannot reshape tensor of 0 elements into shape"),
+    "resize beyond memory": (lambda t: t.empty(()).resize_([2, 4, 2**29, 2**29]), "Storage size calculation overflowed"),
+    "resize beyond numbers": (lambda t: t.empty(()).resize_([8, 8, 2**29, 2**29]), "numel: integer multiplication overflow"),
+    "resize to strides beyond numbers": (lambda t: t.empty(()).resize_([0, 4, 2**61]), "Stride calculation overflowed"),
+    "complex view of scalars": (lambda t: t.view_as_complex(t.tensor(1.0)), "Input tensor must have one or more dimensions"),
+    "complex view of triples": (lambda t: t.view_as_complex(t.ones(2, 3)), "Tensor must have a last dimension of size 2"),
+    "complex view of integers": (
+        lambda t: t.view_as_complex(t.ones(2, 2).int()), "but got a tensor of scalar type: Int"),
+    "split at floats": (
+        lambda t: t.tensor_split(t.ones(3), t.tensor(1.5)), "tensor_indices_or_sections to have dtype of long, but got Float"),
+    "split at a matrix": (
+        lambda t: t.tensor_split(t.ones(3), t.tensor([[1]])), "one-dimensional tensor, but got a tensor with 2 dims"),
+    "histogram": (lambda t: t.histc(t.tensor([1, 2]), 4, 5, 1), "max must be larger than min"),
+    "quantile": (lambda t: t.quantile(t.ones(2), -1.0), r"quantile\(\) q must be in the range \[0, 1\] but got -1"),
+    "complex number in real rows": (
+        lambda t: t.ones(2).index_fill_(0, t.tensor([0]), 1j), "Converting complex Scalar to non-complex type is not"),
+    "sequence of vectors": (
+        lambda t: t.linspace(t.tensor([0.0]), 3, 4), "linspace only supports 0-dimensional start and end tensors"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("package", ["autograd_cy", "torch"])
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(package, name):
+    module = pytest.importorskip(package)
+    call, text = REFUSED[name]
+    with pytest.raises(RuntimeError, match=text):
+        call(module)
+
+
+@pytest.mark.parametrize("package", ["autograd_cy", "torch"])
+@pytest.mark.parametrize("number", [3, -1])
+def test_index_copy_does_not_count_from_the_end(package, number):
+    module = pytest.importorskip(package)
+    x = module.ones(3)
+    with pytest.raises(IndexError, match=f"index {number} is out of bounds for dimension 0 with size 3"):
+        x.index_copy_(0, module.tensor([number]), module.zeros(1))
+    assert x.tolist() == [1, 1, 1]
+    assert x.index_fill_(0, module.tensor([-1]), 2).tolist() == [1, 1, 2]
+
+
+@pytest.mark.parametrize("package", ["autograd_cy", "torch"])
+def test_unravel_index_takes_integers(package):
+    module = pytest.importorskip(package)
+    for indices, shape, text in (
+        (module.tensor(0.5), (2, 2), "expected 'indices' to be integer"),
+        (module.tensor([1]), module.tensor([1, 2]), "expected 'shape' to be int or sequence"),
+        (module.tensor([1]), (1, 2.0), "expected 'shape' sequence to only contain ints"),
+    ):
+        with pytest.raises(TypeError, match=text):
+            module.unravel_index(indices, shape)
+
+
+@pytest.mark.parametrize("package", ["autograd_cy", "torch"])
+def test_sequences_between_tensors_require_no_grad(package):
+    module = pytest.importorskip(package)
+    start, end = module.tensor(1.0, requires_grad=True), module.tensor(2.0, requires_grad=True)
+    for made in (module.linspace(start, end, 2), module.linspace(1, end, 2), module.logspace(start, 2, 2, 10).log10()):
+        assert made.tolist() == pytest.approx([1, 2]) and not made.requires_grad
+
+
+@pytest.mark.parametrize("package", ["autograd_cy", "torch"])
+@pytest.mark.parametrize("name", ["empty", "zeros", "ones", "rand"])
+def test_strided_is_the_layout(package, name):
+    module = pytest.importorskip(package)
+    assert getattr(module, name)(2, layout=module.strided).layout is module.strided
+    assert module.zeros_like(module.ones(2), layout=module.strided).shape == (2,)
