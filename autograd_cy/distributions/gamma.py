@@ -4,6 +4,7 @@ from typing import Any
 
 from .. import special
 from .._core.graph.tensor import Tensor
+from .._data import as_tensor
 from .._size import Size
 from . import constraints
 from ._gamma_draws import _standard_gamma
@@ -53,7 +54,8 @@ class Gamma(ExponentialFamily):
         shape = self._extended_shape(sample_shape)
         return _standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
 
-    def log_prob(self, value: Tensor) -> Tensor:
+    def log_prob(self, value: Any) -> Tensor:
+        value = as_tensor(value, dtype=self.rate.dtype)
         if self._validate_args:
             self._validate_sample(value)
         a, rate = self.concentration, self.rate

@@ -358,3 +358,16 @@ def test_refusals_of_iterable_datasets_and_of_changes():
         data.DataLoader(Rows(2), pin_memory=True)
     with pytest.raises(ValueError, match="num_samples=0"):
         data.DataLoader(Rows(0), shuffle=True)
+
+
+def test_workers_are_asked_as_processes_are():
+    """Programs wait for PyTorch's `_workers` after they let go of an iterator."""
+    iterator = iter(data.DataLoader(Rows(40), batch_size=2, num_workers=2))
+    next(iterator)
+    workers = iterator._workers[:]
+    assert all(worker.is_alive() and worker.exitcode is None for worker in workers)
+    assert len({os.getpid(), *(worker.pid for worker in workers)}) == 3
+    del iterator
+    for worker in workers:
+        worker.join(10)
+        assert not worker.is_alive() and worker.exitcode is not None

@@ -219,3 +219,12 @@ def test_triangles_as_vectors():
 def test_standard_normal_numbers_of_a_shape():
     drawn = D.utils._standard_normal((2, 3), ag.float64, ag.device("cpu"))
     assert drawn.shape == (2, 3) and drawn.dtype == ag.float64 and not drawn.requires_grad
+
+
+@pytest.mark.parametrize("d", [D.Gamma(2.0, 3.0), D.Chi2(4.0)])
+def test_densities_of_gamma_take_numbers(d):
+    """As PyTorch's do, which converts values to the type of the rate."""
+    expected = d.log_prob(ag.tensor(0.5))
+    assert d.log_prob(0.5).equal(expected)
+    found = d.log_prob(ag.tensor([0.5], dtype=ag.float64, requires_grad=True))
+    assert found.dtype is ag.float32 and found.requires_grad

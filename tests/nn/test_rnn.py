@@ -335,3 +335,11 @@ def test_cells_refuse_states_with_and_without_a_batch_alike(kind):
         cell(ag.ones(2, 3), pair(ag.ones(4)))
     with pytest.raises(RuntimeError, match="hidden0 has inconsistent hidden_size: got 1, expected 4"):
         cell(ag.ones(3), pair(ag.ones(1, 4)))
+
+
+@pytest.mark.parametrize("enforce_sorted", [True, False])
+@pytest.mark.parametrize("lengths", [[], [1], ag.ones(2, 3, 4)])
+def test_empty_tensors_are_not_packed(lengths, enforce_sorted):
+    """That is said before what is wrong about the lengths."""
+    with pytest.raises(RuntimeError, match="Cannot pack empty tensors"):
+        ag.nn.utils.rnn.pack_padded_sequence(ag.zeros(0, 1, 10), lengths, enforce_sorted=enforce_sorted)

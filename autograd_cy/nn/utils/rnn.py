@@ -155,6 +155,8 @@ def pack_padded_sequence(
     >>> ag.nn.utils.rnn.pack_padded_sequence(padded, [3, 1])[:2]
     (tensor([1, 4, 2, 3]), tensor([2, 1, 1]))
     """
+    if input.numel() == 0:
+        raise RuntimeError("Cannot pack empty tensors.")
     counts, order = _lengths(lengths), None
     if not enforce_sorted:
         order = tensor(np.argsort(-counts, kind="stable"))
@@ -169,8 +171,6 @@ def pack_padded_sequence(
 
 def _check_lengths(padded: Tensor, counts: Any) -> None:
     """Refuse lengths that don't fit (steps, batch, *)."""
-    if padded.numel() == 0:
-        raise RuntimeError("Cannot pack empty tensors.")
     if len(counts) != padded.shape[1]:
         raise RuntimeError(
             f"Expected `len(lengths)` to be equal to batch_size, but got {len(counts)} (batch_size={padded.shape[1]})"

@@ -71,6 +71,22 @@ class _Worker:
     def send(self, task: Any) -> None:
         self.tasks.send(task)
 
+    # Programs look at `_workers` of PyTorch's iterator, which are processes.
+
+    @property
+    def pid(self) -> int | None:
+        return self.process.pid
+
+    @property
+    def exitcode(self) -> int | None:
+        return self.process.exitcode
+
+    def is_alive(self) -> bool:
+        return self.process.is_alive()
+
+    def join(self, timeout: float | None = None) -> None:
+        self.process.join(timeout)
+
 
 def _shut_down(workers: list[_Worker], arrived: dict[int, Any]) -> None:
     """End processes, and remove what they had made ready."""
