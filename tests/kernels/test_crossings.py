@@ -66,6 +66,8 @@ BLOCKS = {
     "channel_taps.PLACES": 64,
     "channel_lines.VECTORS": 2,
     "channel_norm_loops.COLUMNS": 256,
+    "channel_norm_loops.STRIP": 64,
+    "channel_norm_loops.TILE": 1 << 12,
     "channel_norm_loops.ROWS": 64,
     "channel_norm_loops.SLICE": 1 << 12,  # crossed in test_channels_last.py
     "channel_windows.LEAST": 16,  # crossed in test_channels_last.py

@@ -318,6 +318,25 @@ def test_of_larger_sizes(name, sizes, dtype, threads):
         assert ag.equal(other, shared)
 
 
+@pytest.mark.parametrize("channels", [1, 3, 5, 17, 63, 64, 65, 128, 129, 256, 257, 320])
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
+def test_batch_norm_of_any_number_of_channels(channels, training, dtype, threads):
+    plain, results = numbers(3, channels, 7, 59, dtype=dtype) + 2, []
+    for last, count in ((False, 1), (True, 1), (True, 2)):
+        threads(count)
+        x = (in_last(plain) if last else plain.clone()).requires_grad_()
+        w, b = [beside(x, channels, seed=k).requires_grad_() for k in (1, 2)]
+        y = F.batch_norm(x, beside(x, channels), beside(x, channels).abs() + 1, w, b, training)
+        g = numbers(*y.shape, seed=5, dtype=dtype)
+        results.append([y, *ag.autograd.grad(y, (x, w, b), in_last(g) if last else g)])
+    tolerance = 1e-4 if dtype is ag.float32 else 1e-11
+    for one, other, shared in zip(*results, strict=True):
+        scale = max(one.abs().max().item(), 1)
+        np.testing.assert_allclose(other.detach().numpy(), one.detach().numpy(), rtol=0, atol=tolerance * scale)
+        assert ag.equal(other, shared)
+
+
 @pytest.mark.parametrize("sizes", LARGER)
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("settings", [{"padding": 1}, {"stride": 2, "padding": 2}, {"dilation": 2, "padding": (3, 1)}])

@@ -19,16 +19,13 @@ cdef extern from *:
     #include "clones.h"
     #define DECLARE_CLONED(real, fuse) \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_scale_plane(real const *, real *, npy_intp, real, real, real); \\
-        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_scale_columns( \\
-            real const *, real *, npy_intp, real const *, real const *, real const *, real const *); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_plane_gradient( \\
             real const *, real const *, real *, npy_intp, real, real, real, real, real); \\
-        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_column_gradients( \\
-            real const *, real const *, real *, npy_intp, real const *, real const *, real const *, double const *); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_scale_tile( \\
-            real const *, real *, npy_intp, real const *, real const *, real const *); \\
+            real const *, real *, npy_intp, npy_intp, npy_intp, real const *, real const *, real const *); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_tile_gradients( \\
-            real const *, real const *, real *, npy_intp, real const *, real const *, real const *, real const *); \\
+            real const *, real const *, real *, npy_intp, npy_intp, npy_intp, real const *, real const *, real const *, \\
+            real const *); \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_sum_columns( \\
             real const *, real const *, npy_intp, npy_intp, npy_intp, real const *, real *, real *);
     DECLARE_CLONED(float, __pyx_fuse_0)
@@ -37,7 +34,9 @@ cdef extern from *:
 
 cdef enum:
     COLUMNS = 256               # that are summed side by side ...
+    STRIP = 64                  # of them whose sums, or factors, stay in registers ...
     ROWS = 64                   # ... over so many rows, before they are added in double
+    TILE = 1 << 12             # elements of rows that are normalized COLUMNS by COLUMNS, STRIP at a time
     SLICES = 16                 # in which many short rows are shared ...
     SLICE = 1 << 12             # ... if each has at least so many elements
 
@@ -52,6 +51,13 @@ cdef struct Work:               # a loop that is shared
     const double *corrections
     double *sums
     void *out
+
+
+cdef struct Tiles:              # of some columns of rows, several of which are taken for one of `width` elements
+    npy_intp columns, width
+    npy_intp stride             # from one such row to the next
+    npy_intp end                # of all elements of the rows, counted from the first
+    npy_intp first, rows        # of the tile: its first element, and how many such rows it has
 
 
 cdef inline bint are_columns(const Planes *planes) noexcept nogil:
@@ -75,6 +81,24 @@ cdef inline void share_columns(Task task, Work *work) noexcept nogil:
         parallel_for(task, work, slices, work.planes.count // slices)
         return
     parallel_for(task, work, n, work.planes.count // max(n, 1), max(n // 4 // LANES, 1) * LANES)
+
+
+cdef inline Tiles tiles_of(npy_intp n, npy_intp times, npy_intp start, npy_intp rows) noexcept nogil:
+    """Of the columns from `start` on of rows of n elements, `times` of which are taken for one. The first tile comes with
+    `next_tile`."""
+    cdef npy_intp columns = min(n - start, <npy_intp> COLUMNS)
+    return Tiles(columns, columns * times, n * times, n * rows, 0, 0)
+
+
+cdef inline bint next_tile(Tiles *tiles) noexcept nogil:
+    """False where none is left. The last row may be shorter."""
+    cdef npy_intp left
+    tiles.first += tiles.rows * tiles.stride
+    left = tiles.end - tiles.first
+    tiles.rows = min(left // tiles.stride, max(TILE // tiles.width, <npy_intp> 1))
+    if tiles.rows == 0 and left > 0:
+        tiles.rows, tiles.width = 1, min(tiles.width, left)
+    return left > 0
 
 
 cdef inline void share_rows(Task task, Work *work) noexcept nogil:
@@ -176,15 +200,16 @@ cdef inline void sum_slice(Work *p, npy_intp row, npy_intp end, double *sums, re
     """All columns of some rows, several of which are taken for one."""
     cdef real[COLUMNS] centers
     cdef double[2 * COLUMNS] wide
-    cdef npy_intp n = p.planes.channels, times = rows_at_once(n), rest = (end - row) % times, j
-    for j in range(n * times):
-        centers[j] = (<const real *> p.means)[j % n]
+    cdef npy_intp n = p.planes.channels, times = rows_at_once(n), rest = (end - row) % times, j, k
+    for k in range(times):
+        for j in range(n):
+            centers[k * n + j] = (<const real *> p.means)[j]
     sum_side_by_side(p, row * n, (end - row) // times, 0, n * times, n * times, &centers[0], &wide[0])
     for j in range(2 * n):
         sums[j] = 0
-    for j in range(n * times):
-        sums[2 * (j % n)] += wide[2 * j]
-        sums[2 * (j % n) + 1] += wide[2 * j + 1]
+    for k in range(times):
+        for j in range(2 * n):
+            sums[j] += wide[2 * k * n + j]
     if rest:
         sum_side_by_side(p, (end - rest) * n, rest, 0, n, n, &centers[0], &wide[0])
         for j in range(2 * n):
@@ -192,11 +217,11 @@ cdef inline void sum_slice(Work *p, npy_intp row, npy_intp end, double *sums, re
 
 
 cdef inline npy_intp rows_at_once(npy_intp n) noexcept nogil:
-    """How many rows of n elements are summed as one: such that they fill LANES, if that is possible."""
+    """How many rows of n elements are summed as one: such that they fill STRIP, if that is possible."""
     cdef npy_intp times = 1
-    while n * times % LANES != 0 and 2 * n * times <= COLUMNS:
+    while n * times % STRIP != 0 and 2 * n * times <= COLUMNS:
         times *= 2
-    return times if n * times % LANES == 0 else COLUMNS // n
+    return times if n * times % STRIP == 0 else max(COLUMNS // n, <npy_intp> 1)
 
 
 cdef inline void sum_side_by_side(Work *p, npy_intp first_element, npy_intp rows, npy_intp start, npy_intp width, npy_intp n,
@@ -220,20 +245,20 @@ cdef inline void sum_side_by_side(Work *p, npy_intp first_element, npy_intp rows
 cdef void sum_columns "autograd_cy_sum_columns"(
         const real *g, const real *x, npy_intp rows, npy_intp stride, npy_intp width, const real *centers, real *first,
         real *second) noexcept nogil:
-    """LANES columns at a time, whose sums stay in registers, then the rest."""
-    cdef real[LANES] sums, products
+    """STRIP columns at a time, whose sums stay in registers, then the rest."""
+    cdef real[STRIP] sums, products
     cdef npy_intp j = 0, k, row
-    while j + LANES <= width:
-        for k in range(LANES):
+    while j + STRIP <= width:
+        for k in range(STRIP):
             sums[k] = products[k] = 0
         for row in range(rows):
             if g == NULL:
                 add_lanes(x + row * stride + j, x + row * stride + j, centers + j, True, sums, products)
             else:
                 add_lanes(g + row * stride + j, x + row * stride + j, centers + j, False, sums, products)
-        for k in range(LANES):
+        for k in range(STRIP):
             first[j + k], second[j + k] = sums[k], products[k]
-        j += LANES
+        j += STRIP
     for k in range(j, width):
         first[k] = second[k] = 0
     for row in range(rows):
@@ -250,7 +275,7 @@ cdef inline void add_lanes(const real *g, const real *x, const real *centers, bi
                            real *products) noexcept nogil:
     cdef npy_intp k
     cdef real d
-    for k in range(LANES):
+    for k in range(STRIP):
         d = x[k] - centers[k]
         sums[k] = sums[k] + (d if squares else g[k])
         products[k] = products[k] + d * (d if squares else g[k])
@@ -307,45 +332,42 @@ cdef void rows_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
 
 cdef inline void rows_part(Work *p, npy_intp row, npy_intp end, real kind) noexcept nogil:
     cdef real[COLUMNS] means, factors, constants
-    cdef npy_intp n = p.planes.channels, times = COLUMNS // n if n else 0, count, j
-    if times < 2 or end - row < times:
-        while row < end:
-            scale_columns(<const real *> p.x + row * n, <real *> p.out + row * n, n, <const real *> p.means,
-                          <const real *> p.scales, <const real *> p.weight, <const real *> p.bias)
-            row += 1
-        return
-    for j in range(n * times):
-        means[j] = (<const real *> p.means)[j % n]
-        factors[j] = (<const real *> p.scales)[j % n]
-        if p.weight != NULL:
-            factors[j] = factors[j] * (<const real *> p.weight)[j % n]
-        constants[j] = 0 if p.bias == NULL else (<const real *> p.bias)[j % n]
-    while row < end:
-        count = min(times, end - row)
-        scale_tile(<const real *> p.x + row * n, <real *> p.out + row * n, n * count, &means[0], &factors[0], &constants[0])
-        row += count
+    cdef npy_intp n = p.planes.channels, start = 0, at, j, k
+    cdef Tiles tiles
+    while start < n:
+        tiles = tiles_of(n, rows_at_once(n), start, end - row)
+        k = start
+        for j in range(tiles.width):
+            means[j], factors[j] = (<const real *> p.means)[k], (<const real *> p.scales)[k]
+            if p.weight != NULL:
+                factors[j] = factors[j] * (<const real *> p.weight)[k]
+            constants[j] = 0 if p.bias == NULL else (<const real *> p.bias)[k]
+            k = k + 1 if k + 1 < start + tiles.columns else start
+        while next_tile(&tiles):
+            at = row * n + start + tiles.first
+            scale_tile(<const real *> p.x + at, <real *> p.out + at, tiles.rows, tiles.stride, tiles.width, &means[0],
+                       &factors[0], &constants[0])
+        start += tiles.columns
 
 
 cdef void scale_tile "autograd_cy_scale_tile"(
-        const real *x, real *y, npy_intp n, const real *means, const real *factors, const real *constants) noexcept nogil:
-    """Some rows, taken for one."""
-    cdef npy_intp j
-    for j in range(n):
-        y[j] = (x[j] - means[j]) * factors[j] + constants[j]
-
-
-cdef void scale_columns "autograd_cy_scale_columns"(
-        const real *x, real *y, npy_intp n, const real *means, const real *scales, const real *weight,
-        const real *bias) noexcept nogil:
-    cdef npy_intp j
-    for j in range(n):
-        y[j] = (x[j] - means[j]) * scales[j]
-    if weight != NULL:
-        for j in range(n):
-            y[j] = y[j] * weight[j]
-    if bias != NULL:
-        for j in range(n):
-            y[j] = y[j] + bias[j]
+        const real *x, real *y, npy_intp rows, npy_intp stride, npy_intp width, const real *means, const real *factors,
+        const real *constants) noexcept nogil:
+    """STRIP columns at a time, whose factors stay in registers, then the rest."""
+    cdef real[STRIP] mean, factor, constant, out
+    cdef npy_intp j = 0, k, row
+    while j + STRIP <= width:
+        for k in range(STRIP):
+            mean[k], factor[k], constant[k] = means[j + k], factors[j + k], constants[j + k]
+        for row in range(rows):
+            for k in range(STRIP):
+                out[k] = (x[row * stride + j + k] - mean[k]) * factor[k] + constant[k]
+            for k in range(STRIP):
+                y[row * stride + j + k] = out[k]
+        j += STRIP
+    for row in range(rows):
+        for k in range(j, width):
+            y[row * stride + k] = (x[row * stride + k] - means[k]) * factors[k] + constants[k]
 
 
 # backward
@@ -398,44 +420,34 @@ cdef void row_gradients_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexce
 
 cdef inline void row_gradients_part(Work *p, npy_intp row, npy_intp end, real kind) noexcept nogil:
     cdef real[COLUMNS] means, factors, slopes, constants
-    cdef npy_intp n = p.planes.channels, times = COLUMNS // n if n else 0, count, j
+    cdef npy_intp n = p.planes.channels, start = 0, at, j, k
     cdef real scale
-    if times < 2 or end - row < times:
-        while row < end:
-            column_gradients(<const real *> p.g + row * n, <const real *> p.x + row * n, <real *> p.out + row * n, n,
-                             <const real *> p.means, <const real *> p.scales, <const real *> p.weight, p.corrections)
-            row += 1
-        return
-    for j in range(n * times):
-        scale = (<const real *> p.scales)[j % n]
-        means[j] = (<const real *> p.means)[j % n]
-        factors[j] = scale if p.weight == NULL else scale * (<const real *> p.weight)[j % n]
-        constants[j] = scale * <real> p.corrections[2 * (j % n)]
-        slopes[j] = scale * <real> p.corrections[2 * (j % n) + 1]
-    while row < end:
-        count = min(times, end - row)
-        tile_gradients(<const real *> p.g + row * n, <const real *> p.x + row * n, <real *> p.out + row * n, n * count,
-                       &means[0], &factors[0], &slopes[0], &constants[0])
-        row += count
+    cdef Tiles tiles
+    while start < n:
+        tiles = tiles_of(n, max(COLUMNS // n, <npy_intp> 1), start, end - row)
+        k = start
+        for j in range(tiles.width):
+            scale = (<const real *> p.scales)[k]
+            means[j] = (<const real *> p.means)[k]
+            factors[j] = scale if p.weight == NULL else scale * (<const real *> p.weight)[k]
+            constants[j] = scale * <real> p.corrections[2 * k]
+            slopes[j] = scale * <real> p.corrections[2 * k + 1]
+            k = k + 1 if k + 1 < start + tiles.columns else start
+        while next_tile(&tiles):
+            at = row * n + start + tiles.first
+            tile_gradients(<const real *> p.g + at, <const real *> p.x + at, <real *> p.out + at, tiles.rows, tiles.stride,
+                           tiles.width, &means[0], &factors[0], &slopes[0], &constants[0])
+        start += tiles.columns
 
 
 cdef void tile_gradients "autograd_cy_tile_gradients"(
-        const real *g, const real *x, real *out, npy_intp n, const real *means, const real *factors, const real *slopes,
-        const real *constants) noexcept nogil:
-    """Of some rows, taken for one."""
-    cdef npy_intp j
-    for j in range(n):
-        out[j] = g[j] * factors[j] - (x[j] - means[j]) * slopes[j] - constants[j]
-
-
-cdef void column_gradients "autograd_cy_column_gradients"(
-        const real *g, const real *x, real *out, npy_intp n, const real *means, const real *scales, const real *weight,
-        const double *corrections) noexcept nogil:
-    cdef npy_intp j
-    if weight != NULL:
-        for j in range(n):
-            out[j] = scales[j] * (g[j] * weight[j] - <real> corrections[2 * j]
-                                  - (x[j] - means[j]) * <real> corrections[2 * j + 1])
-    else:
-        for j in range(n):
-            out[j] = scales[j] * (g[j] - <real> corrections[2 * j] - (x[j] - means[j]) * <real> corrections[2 * j + 1])
+        const real *g, const real *x, real *out, npy_intp rows, npy_intp stride, npy_intp width, const real *means,
+        const real *factors, const real *slopes, const real *constants) noexcept nogil:
+    """The factors of a row are read from the cache: there are too many for registers."""
+    cdef npy_intp j, _row
+    for _row in range(rows):
+        for j in range(width):
+            out[j] = g[j] * factors[j] - (x[j] - means[j]) * slopes[j] - constants[j]
+        g += stride
+        x += stride
+        out += stride
