@@ -1,5 +1,6 @@
 """PyTorch's database of modules (`module_db` in its wheel) in this package's terms: layers, samples, calls."""
 
+import dataclasses
 import inspect
 import random
 import warnings
@@ -46,6 +47,9 @@ class Modules:
             return getattr(ag, str(value).removeprefix("torch."))
         if isinstance(value, torch.device):
             return ag.device("cpu")
+        if isinstance(value, torch.nn.LinearCrossEntropyOptions):
+            fields = {field.name: self.ours(getattr(value, field.name)) for field in dataclasses.fields(value)}
+            return ag.nn.LinearCrossEntropyOptions(**fields)
         if inspect.isfunction(value) and value.__module__ == "torch.nn.functional":
             return getattr(ag.nn.functional, value.__name__)
         return value
