@@ -174,6 +174,8 @@ def _count(bounds: list[Any], dtype: np.dtype) -> np.ndarray:
     if not step or math.isnan(step):
         raise RuntimeError(f"arange: step must be nonzero, got {step}")
     length = -((start - end) // step) if dtype == np.int64 else math.ceil((end - start) / step)
+    if length * dtype.itemsize >= 2**63:
+        raise RuntimeError("invalid size, possible overflow?")
     if kind_of(dtype) in "iu":
         start, step = int(start), int(step)
     return (start + np.arange(length) * step).astype(dtype)

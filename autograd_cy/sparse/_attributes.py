@@ -291,6 +291,8 @@ def zeros_like(
 
 @implements("empty_like")
 def empty_like(input: Any, **options: Any) -> Any:
+    if options.get("memory_format") is not None:
+        raise RuntimeError("memory format option is only supported by strided tensors")
     return zeros_like(input, **options)
 
 

@@ -67,7 +67,10 @@ def written(self: Any, name: str, result: Any) -> Any:
         raise RuntimeError(f"{name}(): the result of {list(result.shape)} does not fit the sparse tensor, {list(self.shape)}")
     if result.requires_grad:
         raise RuntimeError(f"{name}(): a sparse tensor can't be written with what requires grad: that is not recorded")
-    result = result if result.dtype is self.dtype else result.to(self.dtype)
+    if result.dtype is not self.dtype:
+        if not np.can_cast(result.dtype.numpy_dtype, self.dtype.numpy_dtype, "same_kind"):
+            raise RuntimeError(f"result type {result.dtype} can't be cast to the desired output type {self.dtype} ({name}())")
+        result = result.to(self.dtype)
     if result.layout is not self.layout:
         result = result.to_sparse(layout=self.layout)
     become(self, result.detach())

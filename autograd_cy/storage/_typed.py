@@ -125,8 +125,8 @@ class TypedStorage:
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             raise RuntimeError("slices are only supported in UntypedStorage.__getitem__")
-        place = self._index(index)
-        return self._elements[place].item()
+        elements = self._elements
+        return elements[self._index(index)].item()
 
     @public
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -331,7 +331,8 @@ def _conversion(cls: Any, name: str, dtype: dtypes.dtype) -> None:
 
 for _name in (
     "data_ptr", "get_device", "is_pinned", "pin_memory", "is_shared", "resizable", "cuda", "_weak_ref", "_expired",
-    "_free_weak_ref", "_shared_incref", "_shared_decref", "_write_file",
+    "_free_weak_ref", "_shared_incref", "_shared_decref", "_write_file", "_share_fd_cpu_",
+    "_share_filename_cpu_",
 ):  # fmt: skip
     _delegate(_name)
 for _name, _dtype in CONVERSIONS.items():

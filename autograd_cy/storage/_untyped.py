@@ -86,7 +86,8 @@ class UntypedStorage:
     @public
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, int):
-            return int(self._readable()[self._place(index)])
+            bytes = self._readable()
+            return int(bytes[self._place(index)])
         if not isinstance(index, slice):
             raise TypeError(f"can't index a torch.UntypedStorage with {type(index).__name__}")
         if index.step not in (None, 1):
@@ -218,6 +219,19 @@ class UntypedStorage:
         if not self.is_shared() and len(self):
             self._as_tensor().share_memory_()
         return self
+
+    def _share_fd_cpu_(self) -> None:
+        """An error: share_memory_() moves the bytes, and `multiprocessing` hands the tensors on them over."""
+        self._refuse_handles("_share_fd_")
+
+    def _share_filename_cpu_(self) -> None:
+        """An error, as _share_fd_cpu_()."""
+        self._refuse_handles("_share_filename_")
+
+    def _refuse_handles(self, name: str) -> None:
+        if self._is_meta:
+            raise RuntimeError(f"{name}: only available on CPU")
+        raise NotImplementedError(f"{name}: handles of shared memory are not given out; pickle tensors or storages instead")
 
     # its size
 

@@ -396,3 +396,20 @@ def test_conversion_parity():
     ):  # fmt: skip
         theirs = torch.from_numpy(numbers).to(torch.bfloat16).float().numpy()
         np.testing.assert_array_equal(ag.from_numpy(numbers).to(BF16).float().numpy(), theirs)
+
+
+@pytest.mark.parametrize("repeats", [1, 300])
+def test_nan_is_the_largest(repeats):
+    """ml_dtypes sorts nan to any place: topk() and unique() had it first, and elements more than once."""
+    pytest.importorskip("ml_dtypes")
+    values = [float("nan"), 1.0, 0.0, float("inf"), 1.0, -2.0] * repeats
+    half, wide = ag.tensor(values, dtype=BF16), ag.tensor(values)
+    for largest in (True, False):
+        for k in (3, 20 if repeats > 1 else 6):
+            found, expected = half.topk(k, largest=largest).values, wide.topk(k, largest=largest).values
+            assert ag.equal(found.isnan(), expected.isnan()) and ag.equal(found.nan_to_num(9).float(), expected.nan_to_num(9))
+    found, expected = (ag.unique(x[x == x], return_inverse=True, return_counts=True) for x in (half, wide))
+    assert found[0].dtype is BF16 and all(ag.equal(f.double(), e.double()) for f, e in zip(found, expected, strict=True))
+    assert ag.unique(half)[:4].tolist() == [-2, 0, 1, float("inf")] and ag.unique(half)[4:].isnan().all()
+    steps = ag.tensor([0.0, 1.0, float("nan")], dtype=BF16)
+    assert ag.searchsorted(steps, steps, right=True).tolist() == [1, 2, 3]

@@ -37,8 +37,11 @@ def test_on_meta(torch, tmp_path):
         storage._write_file(file, True, True, 4)
     with pytest.raises(NotImplementedError, match="Not available for 'meta' device type"):
         storage.tolist()
-    with pytest.raises(RuntimeError, match="only available on CPU"):
-        storage.share_memory_()
+    for call in (storage.share_memory_, storage._share_fd_cpu_, storage._share_filename_cpu_):
+        with pytest.raises(RuntimeError, match="only available on CPU"):
+            call()
+    with pytest.raises(NotImplementedError, match="Not available"):
+        torch.TypedStorage(0, dtype=torch.int32, device="meta")[0]
     storage.resize_(10)
     assert storage.size() == 10 and storage.nbytes() == 40
 

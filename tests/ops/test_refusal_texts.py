@@ -3,6 +3,14 @@
 import pytest
 
 REFUSED = {
+    "more numbers than memory": (lambda t: t.arange(1e-38, 3.4e38), "invalid size, possible overflow"),
+    "steps into complex numbers": (
+        lambda t: t.heaviside(t.ones(1), t.ones(1), out=t.ones(1) * 1j), "heaviside is not yet implemented for complex"),
+    "places as floats": (
+        lambda t: t.nonzero_static(t.ones(1), size=1, out=t.ones(1, 1)), "nonzero_static: Expected out tensor to have scalar"),
+    "floats in sparse integers": (lambda t: t.ones(2).int().to_sparse().add_(t.ones(2).to_sparse()), "result type .*Float|float"),
+    "memory format of a sparse tensor": (
+        lambda t: t.empty_like(t.eye(2).to_sparse(), memory_format=t.preserve_format), "only supported by strided tensors"),
     "view of nothing": (lambda t: t.ones(0).view(-1, 0), "because the unspecified dimension size -1 can be any value"),
     "reshape of nothing": (lambda t: t.ones(0).reshape(-1, 0), "cannot reshape tensor of 0 elements into shape"),
     "resize beyond memory": (lambda t: t.empty(()).resize_([2, 4, 2**29, 2**29]), "Storage size calculation overflowed"),
@@ -71,3 +79,15 @@ def test_strided_is_the_layout(package, name):
     module = pytest.importorskip(package)
     assert getattr(module, name)(2, layout=module.strided).layout is module.strided
     assert module.zeros_like(module.ones(2), layout=module.strided).shape == (2,)
+
+
+@pytest.mark.parametrize("package", ["autograd_cy", "torch"])
+def test_tensors_of_one_element_as_numbers(package):
+    module = pytest.importorskip(package)
+    three, two = module.tensor(3.0), module.tensor(2.0)
+    assert three.addcmul(three, three, value=two).item() == 21
+    assert module.addcdiv(three, three, three, value=two).item() == 5
+    assert module.clamp_max(module.tensor([True, False]), 0).tolist() == [0, 0]
+    for call in (three.addcmul, three.addcdiv):
+        with pytest.raises(TypeError, match=f"{call.__name__}\\(\\): argument 'value' must be Number, not Tensor"):
+            call(three, three, value=module.tensor(2.0, requires_grad=True))

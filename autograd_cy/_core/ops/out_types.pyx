@@ -44,8 +44,8 @@ cdef bint may_convert(str name, tuple args, dict kwargs) except -1:
 
 cdef int check_named(str name, int own, int other) except -1:
     """Refuse types with the texts that single operations have."""
-    if name == "nonzero":
-        raise RuntimeError(f"nonzero: Expected out tensor to have scalar type {type_word(own)} but got scalar type "
+    if name in ("nonzero", "nonzero_static"):
+        raise RuntimeError(f"{name}: Expected out tensor to have scalar type {type_word(own)} but got scalar type "
                            f"{type_word(other)}")
     if name in ("any", "all") and other != UINT8:
         raise RuntimeError(f"{name} only supports bool tensor for result, got: {type_word(other)}")
@@ -55,7 +55,8 @@ cdef int check_named(str name, int own, int other) except -1:
         raise RuntimeError(f"the output given to float_power has dtype {type_word(other)} but the operation's result requires "
                            f"dtype {type_word(own)}")
     if name == "heaviside":
-        raise RuntimeError("heaviside is not yet implemented for tensors with different dtypes.")
+        what = "complex tensors" if other >= COMPLEX64 else "tensors with different dtypes"
+        raise RuntimeError(f"heaviside is not yet implemented for {what}.")
     if name in ("quantile", "nanquantile"):
         raise RuntimeError(f"{name}() out tensor must be same dtype as the input tensor")
     return 0

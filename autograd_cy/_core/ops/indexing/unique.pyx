@@ -4,8 +4,8 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport sizes_of
-from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, INT64, code_of, type_word
+from autograd_cy._core.arrays.buffers cimport cast, sizes_of
+from autograd_cy._core.arrays.dtypes cimport BFLOAT16, BOOL, COMPLEX64, FLOAT32, INT64, code_of, type_word
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, new_node, record_all, shape_of, shown, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
@@ -68,9 +68,9 @@ def unique(input, sorted: bool = True, return_inverse: bool = False, return_coun
     """
     cdef Tensor x = as_tensor(input, "unique")
     axis = checked_axis(x, dim, "unique")
-    found = np.unique(x.array, return_inverse=True, return_counts=True, axis=axis, equal_nan=False)
+    found = np.unique(ordered(x.array), return_inverse=True, return_counts=True, axis=axis, equal_nan=False)
     inverse = found[1].reshape(shape_of(x) if axis is None else -1)
-    outputs = chosen(found[0], inverse, found[2], return_inverse, return_counts)
+    outputs = chosen(found[0].astype(x.array.dtype, copy=False), inverse, found[2], return_inverse, return_counts)
     if dim is None:
         return entered(Unique2Backward0, "_unique2", "unique", outputs, x)
     return entered(UniqueDimBackward0, "unique_dim", "unique", outputs, x)
@@ -98,6 +98,11 @@ def unique_consecutive(input, return_inverse: bool = False, return_counts: bool 
     inverse = inverse.reshape(shape_of(x) if axis is None else -1)
     outputs = chosen(values, inverse, counts, return_inverse, return_counts)
     return entered(UniqueConsecutiveBackward0, "unique_consecutive", "unique_consecutive", outputs, x)
+
+
+cdef cnp.ndarray ordered(cnp.ndarray array):
+    """An array that NumPy sorts and searches with nan behind all numbers: bfloat16 as float32."""
+    return cast(array, FLOAT32) if code_of(array) == BFLOAT16 else array
 
 
 cdef object checked_axis(Tensor x, object dim, str operation):
@@ -147,6 +152,7 @@ def searchsorted(sorted_sequence: Tensor, input: Tensor | float, *, out_int32: b
         raise RuntimeError("torch.searchsorted(): side and right can't be set to opposites, got side of left while right was "
                            "True")
     sequence = rows.array if sorter is None else sorted_by(rows.array, sorter)
+    sequence, values = ordered(sequence), ordered(values)
     where = "right" if right or side == "right" else "left"
     if sequence.ndim == 1:
         found = np.searchsorted(sequence, values, where)

@@ -13,7 +13,7 @@ from autograd_cy._core.graph.operands cimport number_code
 from autograd_cy._core.graph.record cimport (
     any_wanted, as_tensor, as_type, needs_node, new_node, record, record_all, shape_of, tensor_argument)
 from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor, wants_grad
 from autograd_cy._core.kernels.loops cimport Kernel
 from autograd_cy._core.kernels.ufunc_loops cimport nextafter_bf16
 from autograd_cy._core.ops.overwriting cimport FillWithTensor, Overwriting, in_place, put
@@ -81,7 +81,7 @@ def clamp_max(input, max):
 
 cdef object bounded(Pointwise *row, object input, object bound, str name):
     cdef Tensor x = as_tensor(input, name)
-    if number_code(bound) >= 0 and (code_of(x.array) == BOOL or code_of(x.array) >= COMPLEX64):
+    if number_code(bound) >= 0 and (code_of(x.array) >= COMPLEX64 or code_of(x.array) == number_code(bound) == BOOL):
         raise not_implemented_for(row, code_of(x.array))
     return called(row, x, bound)
 
@@ -151,8 +151,11 @@ INTEGER_DIVISION = (
 
 
 cdef Tensor combined(Pointwise *row, Tensor x, Tensor a, Tensor b, object value):
+    if isinstance(value, Tensor) and cnp.PyArray_NDIM((<Tensor> value).array) == 0 and not wants_grad(value):
+        value = value.item()
     if number_code(value) < 0:
-        raise TypeError(f"{row.name.decode()}(): argument 'value' must be Number, not {type(value).__name__}")
+        name = "addcmul" if row is OP_add_product else "addcdiv"
+        raise TypeError(f"{name}(): argument 'value' must be Number, not {type(value).__name__}")
     return with_constants(ternary(row, x, a if value == 1 else a * value, b), (value,))
 
 

@@ -4,8 +4,8 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport dense
-from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of
+from autograd_cy._core.arrays.buffers cimport cast, dense
+from autograd_cy._core.arrays.dtypes cimport BFLOAT16, BOOL, COMPLEX64, FLOAT32, code_of
 from autograd_cy._core.graph.record cimport as_tensor, int64_of, shape_of, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.selection cimport FEW, few_extreme_places
@@ -55,6 +55,8 @@ def topk(input, k: int, dim=-1, largest: bool = True, sorted: bool = True):
 
 cdef object extreme_places(object array, long long count, long long n, int dim, bint largest):
     """Where the `count` largest or smallest elements stand along a dimension, in their order."""
+    if code_of(array) == BFLOAT16:              # whose sorts don't put nan last
+        array = cast(array, FLOAT32)
     if 0 < count <= FEW and n and array.dtype.char in "fd":
         rows = dense(array if dim == array.ndim - 1 else np.moveaxis(array, dim, -1))
         places = few_extreme_places(rows, count, largest)
