@@ -169,6 +169,7 @@ def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
         raise refused("add.out", [input, other])
     if not (isinstance(input, Tensor) and isinstance(other, Tensor)):
         raise RuntimeError("add(sparse, dense) is not supported. Use add(dense, sparse) instead.")
+    _check_factor(alpha, input.dtype, other.dtype)
     if type(other) is not SparseTensor:  # Python's operators ask the sparse operand first, whichever it is
         return _dense_and_sparse(other if alpha == 1 else other * alpha, input)
     if alpha != 1:
@@ -176,6 +177,14 @@ def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
     if type(input) is SparseTensor:
         return _sum_of_two(input, other)
     return _dense_and_sparse(input, other)
+
+
+def _check_factor(alpha: Any, *dtypes: Any) -> None:
+    """Refuse a factor of a sum that operands of these types have no place for."""
+    if isinstance(alpha, float) and not any(dtype.is_floating_point or dtype.is_complex for dtype in dtypes):
+        raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+    if isinstance(alpha, complex) and not any(dtype.is_complex for dtype in dtypes):
+        raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
 
 
 def _dense_and_sparse(dense: Any, sparse: Any) -> Any:
@@ -231,6 +240,11 @@ def _sum_of_two(a: Any, b: Any) -> Any:
 def sub(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
     if out is not None or not isinstance(input, Tensor):
         raise refused("sub", [input, other])
+    if isinstance(other, Tensor) and input.dtype.name == other.dtype.name == "bool":
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` operator "
+            "instead."
+        )
     return add(input, other, alpha=-alpha)
 
 

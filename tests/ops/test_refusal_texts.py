@@ -9,6 +9,12 @@ REFUSED = {
     "places as floats": (
         lambda t: t.nonzero_static(t.ones(1), size=1, out=t.ones(1, 1)), "nonzero_static: Expected out tensor to have scalar"),
     "floats in sparse integers": (lambda t: t.ones(2).int().to_sparse().add_(t.ones(2).to_sparse()), "result type .*loat"),
+    "complex factor of a sparse sum": (
+        lambda t: t.add(t.ones(2).to_sparse(), t.ones(2).to_sparse(), alpha=1j), "For non-complex input tensors"),
+    "fraction of sparse integers": (
+        lambda t: t.sub(t.ones(2).int().to_sparse(), t.ones(2).int().to_sparse(), alpha=1.5), "For integral input tensors"),
+    "difference of sparse truth": (
+        lambda t: t.ones(2).bool().to_sparse() - t.ones(2).bool().to_sparse(), "Subtraction, the `-` operator, with two bool"),
     "memory format of a sparse tensor": (
         lambda t: t.empty_like(t.eye(2).to_sparse(), memory_format=t.preserve_format), "only supported by strided tensors"),
     "view of nothing": (lambda t: t.ones(0).view(-1, 0), "because the unspecified dimension size -1 can be any value"),
