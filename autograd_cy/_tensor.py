@@ -165,7 +165,7 @@ def _set_data(self, value):
         raise TypeError(f"Variable data has to be a tensor, but got {type(value).__name__}")
     if is_batched(self) or is_batched(value):
         raise RuntimeError("vmap: data can't be set within vmap: a tensor stands for all samples of a batch there")
-    if self.is_meta is not value.is_meta:
+    if self.is_meta is not value.is_meta or self.layout is not value.layout:
         raise RuntimeError(
             "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type."
         )

@@ -9,6 +9,7 @@ import numpy as np
 from .._core.arrays.dtypes import convert
 from .._core.graph import node
 from .._core.graph.tensor import Tensor, array_of, from_array
+from .._core.ops.shapes.shape import replace_array
 from .._layout import sparse_coo, sparse_csr, strided
 from .._size import Size, device, on_cpu
 from ..autograd.gradients import backward as _backward
@@ -339,7 +340,7 @@ def sparse_resize_(self: Any, size: Any, sparse_dim: int, dense_dim: int) -> Any
         )
     pattern = Pattern(sparse_coo, (from_array(np.zeros((sparse_dim, 0), np.int64)),), size, True)
     values = self._held.new_zeros((0, *size[sparse_dim:]))
-    Tensor.data.__set__(self, from_array(placeholder(size, array_of(values).dtype)))  # type: ignore[attr-defined]
+    replace_array(self, from_array(placeholder(size, array_of(values).dtype)))
     become(self, made(pattern, values))
     return self
 

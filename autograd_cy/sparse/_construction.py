@@ -27,7 +27,9 @@ def _index(x: Any, name: str) -> np.ndarray:
     array = array_of(x.detach()) if isinstance(x, Tensor) else np.asarray(x)
     if array.size == 0 and not isinstance(x, (Tensor, np.ndarray)):
         array = array.astype(np.int64)
-    if array.dtype.kind not in "iu":
+    if array.dtype.kind == "f" and (np.isfinite(array) & (np.trunc(array) == array)).all():
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iub":
         raise TypeError(f"{name} must be an integer tensor, but got {as_tensor(array).dtype}")
     return np.array(array, dtype=np.int64, order="C")
 

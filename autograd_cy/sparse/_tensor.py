@@ -8,6 +8,7 @@ import numpy as np
 from .._core.graph.layouts import declare_sparse
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.overrides import arm
+from .._core.ops.shapes.shape import replace_array
 from .._layout import sparse_coo, sparse_csr
 from ..autograd.function import Function
 from ._pattern import Pattern, coo_pattern, placeholder, places_of, same_places
@@ -69,8 +70,15 @@ class SparseTensor(Tensor):
 
     @data.setter
     def data(self, other: Any) -> None:
-        if type(other) is not SparseTensor or other.shape != self.shape or other.dtype is not self.dtype:
-            raise RuntimeError("the data of a sparse tensor can only be set to a sparse one of the same shape and dtype")
+        if not isinstance(other, Tensor):
+            raise TypeError(f"Variable data has to be a tensor, but got {type(other).__name__}")
+        if type(other) is not SparseTensor or other.layout is not self.layout:
+            raise RuntimeError(
+                "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have incompatible tensor type."
+            )
+        if self.requires_grad and not (other.dtype.is_floating_point or other.dtype.is_complex):
+            raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
+        replace_array(self, other)
         become(self, other)
 
     @property

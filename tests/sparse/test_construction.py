@@ -90,7 +90,9 @@ REFUSED = {
     "negative": (lambda: ag.sparse_coo_tensor(-INDICES, VALUES, (2, 3)), RuntimeError, "found negative index -1"),
     "no size": (lambda: ag.sparse_coo_tensor(-INDICES, VALUES), RuntimeError, "found negative index"),
     "values": (lambda: ag.sparse_coo_tensor([[0]], ag.ones(1, 2), (2, 3)), RuntimeError, "values has incorrect size"),
-    "floats": (lambda: ag.sparse_coo_tensor([[0.5]], [1.0], (2,)), TypeError, "indices must be an integer tensor"),
+    "fractions": (lambda: ag.sparse_coo_tensor([[0.5]], [1.0], (2,)), TypeError, "indices must be an integer tensor"),
+    "NaN": (lambda: ag.sparse_coo_tensor([[float("nan")]], [1.0], (2,)), TypeError, "indices must be an integer tensor"),
+    "infinity": (lambda: ag.sparse_coo_tensor([[float("inf")]], [1.0], (2,)), TypeError, "indices must be an integer tensor"),
     "not coalesced": (
         lambda: ag.sparse_coo_tensor([[0, 0]], [1.0, 2.0], (2,), is_coalesced=True),
         RuntimeError,

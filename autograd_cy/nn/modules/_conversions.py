@@ -42,7 +42,8 @@ class WithConversions:
             gradient = parameter.grad
             with no_grad():
                 applied = fn(parameter)
-                is_moved = applied.is_meta is not parameter.is_meta  # tensors with and without memory can't change places
+                # tensors of another layout, or without memory, can't give theirs
+                is_moved = applied.is_meta is not parameter.is_meta or applied.layout is not parameter.layout
                 if is_moved or __future__.get_overwrite_module_params_on_conversion():
                     self._parameters[name] = made = Parameter(applied.detach(), parameter.requires_grad)
                     made.grad = None if gradient is None else fn(gradient).requires_grad_(gradient.requires_grad)
