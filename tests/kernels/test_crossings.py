@@ -71,7 +71,10 @@ BLOCKS = {
     "channel_norm_loops.ROWS": 64,
     "channel_norm_loops.SLICE": 1 << 12,  # crossed in test_channels_last.py
     "channel_windows.LEAST": 16,  # crossed in test_channels_last.py
-    "conv_arrays.FEWEST": 32,  # crossed in test_channels_last.py
+    "conv_arrays.FEWEST": 32,  # crossed in test_channels_last.py, as are the next
+    "conv_arrays.NARROW": 8,
+    "conv_arrays.NARROWEST": 4,
+    "conv_arrays.TWO_NARROW": 16,
     "cross_entropy_loops.BLOCK": 1024,
     "elimination.PANEL": 16,
     "kernels.BLOCK": 512,

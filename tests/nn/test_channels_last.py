@@ -318,6 +318,26 @@ def test_of_larger_sizes(name, sizes, dtype, threads):
         assert ag.equal(other, shared)
 
 
+@pytest.mark.parametrize("channels, filters", [
+    (2, 16), (3, 3), (4, 16), (4, 17), (5, 8), (5, 9), (8, 16), (8, 17), (9, 8), (9, 9), (16, 17), (64, 8)])  # fmt: skip
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("kernel, stride", [(3, 1), (3, 3), (1, 1)])
+def test_few_channels_and_filters(channels, filters, groups, kernel, stride, threads):
+    """On both sides of what is computed in C order: all results have channels last."""
+    plain, weight = numbers(2, groups * channels, 9, 10), numbers(groups * filters, channels, kernel, kernel)
+    results = []
+    for last, count in ((False, 1), (True, 1), (True, 2)):
+        threads(count)
+        x, w = [(in_last(t) if last else t.clone()).requires_grad_() for t in (plain, weight)]
+        y = F.conv2d(x, w, None, stride, padding=1, groups=groups)
+        g = numbers(*y.shape, seed=5)
+        results.append([y, *ag.autograd.grad(y, (x, w), in_last(g) if last else g)])
+        assert not last or all(t.is_contiguous(memory_format=ag.channels_last) for t in results[-1])
+    for one, other, shared in zip(*results, strict=True):
+        np.testing.assert_allclose(other.detach().numpy(), one.detach().numpy(), rtol=1e-11, atol=1e-11)
+        assert ag.equal(other, shared)
+
+
 @pytest.mark.parametrize("channels", [1, 3, 5, 17, 63, 64, 65, 128, 129, 256, 257, 320])
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("dtype", [ag.float32, ag.float64])

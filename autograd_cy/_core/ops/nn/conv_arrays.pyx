@@ -20,6 +20,9 @@ cnp.import_array()
 
 cdef enum:
     FEWEST = 32             # places of all images, below which products of patches are not worth their preparation
+    NARROW = 8              # columns of a product, up to which copies to C order and back take less than those left empty ...
+    NARROWEST = 4           # ... or channels, up to which images are copied ...
+    TWO_NARROW = 16         # ... for that many filters
 
 
 cdef Geometry geometry(tuple images, tuple weight, tuple result, tuple stride, tuple padding, tuple dilation,
@@ -61,6 +64,26 @@ cdef bint goes_by_channels(const Geometry *of, bint channels_last) noexcept:
     return channels_last and not has_none(of) and of.batch * of.places >= FEWEST
 
 
+cdef bint has_few_filters(const Geometry *of) noexcept:
+    """Whether a convolution of arrays with channels last is faster in C order, with copies: a product of places by filters
+    computes the columns of a whole vector."""
+    if suits_planes(of):
+        return False
+    if of.channels <= NARROWEST and of.filters <= TWO_NARROW:
+        return True
+    return of.filters <= NARROW and of.taps > 1 and of.pixels <= 2 * of.places
+
+
+cdef bint has_few_channels(const Geometry *of) noexcept:
+    """The same for the gradient of the images, whose columns are channels."""
+    return of.channels <= NARROW and of.taps > 1 and not suits_planes(of)
+
+
+cdef bint has_few_of_both(const Geometry *of) noexcept:
+    """The same for the gradient of the weight."""
+    return has_few_channels(of) and of.filters <= TWO_NARROW
+
+
 cdef tuple at_end(tuple sizes):
     return (sizes[0], *sizes[2:], sizes[1])
 
@@ -78,7 +101,7 @@ cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight
     """An array of those sizes, in the type in which it is computed."""
     cdef int dtype_code = kernel_code(x)
     bias = None if bias is None else flat(bias, dtype_code)
-    if goes_by_channels(of, channels_last):
+    if goes_by_channels(of, channels_last) and not has_few_filters(of):
         y, x = empty(dtype_code, at_end(sizes)), flat(channels_at_end(x), dtype_code)
         if suits_planes(of):
             convolve_taps(of, x, flat(channels_at_end(weight), dtype_code), bias, y)
@@ -109,7 +132,7 @@ cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray w
     cdef int dtype_code = kernel_code(g)
     cdef cnp.ndarray x
     cdef Geometry back
-    if goes_by_channels(of, channels_last):
+    if goes_by_channels(of, channels_last) and not has_few_channels(of):
         x, g = empty(dtype_code, at_end(sizes)), flat(channels_at_end(g), dtype_code)
         if suits_planes(of):
             convolve_taps_back(of, g, flat(channels_at_end(weight), dtype_code), x)
@@ -145,7 +168,7 @@ cdef cnp.ndarray correlated(const Geometry *of, cnp.ndarray x, cnp.ndarray g, tu
     """The gradient for the weight: of those sizes."""
     cdef int dtype_code = kernel_code(g)
     cdef cnp.ndarray weight
-    if goes_by_channels(of, channels_last):
+    if goes_by_channels(of, channels_last) and not has_few_of_both(of):
         weight = empty(dtype_code, at_end(sizes))
         x, g = flat(channels_at_end(x), dtype_code), flat(channels_at_end(g), dtype_code)
         if suits_planes(of):
