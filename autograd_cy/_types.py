@@ -123,7 +123,9 @@ def promote_types(type1: Any, type2: Any) -> dtypes.dtype:
                 f"promote_types(): argument 'type{position}' (position {position}) must be torch.dtype, "
                 f"not {type(value).__name__}"
             )
-    return dtypes.promote_types(type1, type2)
+    if type1 is not type2 and any(value.name.startswith("float8") for value in (type1, type2)):
+        raise RuntimeError(f"Promotion for Float8 Types is not supported, attempted to promote {type1} and {type2}")
+    return type1 if type1 is type2 else dtypes.promote_types(type1, type2)
 
 
 @public

@@ -97,3 +97,21 @@ def test_tensors_of_one_element_as_numbers(package):
     for call in (three.addcmul, three.addcdiv):
         with pytest.raises(TypeError, match=f"{call.__name__}\\(\\): argument 'value' must be Number, not Tensor"):
             call(three, three, value=module.tensor(2.0, requires_grad=True))
+
+
+@pytest.mark.parametrize("package", ["autograd_cy", "torch"])
+def test_elements_are_not_deleted(package):
+    module = pytest.importorskip(package)
+    x = module.ones(3)
+    with pytest.raises(TypeError, match="Tensor does not support deleting items"):
+        del x[0]
+    assert x.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("package", ["autograd_cy", "torch"])
+def test_small_floats_promote_to_themselves_alone(package):
+    module = pytest.importorskip(package)
+    assert module.promote_types(module.float8_e5m2, module.float8_e5m2) is module.float8_e5m2
+    for other in (module.float8_e4m3fn, module.float32, module.bool):
+        with pytest.raises(RuntimeError, match="Promotion for Float8 Types is not supported"):
+            module.promote_types(module.float8_e5m2, other)

@@ -385,6 +385,9 @@ cdef class Tensor(TensorBase):
     def __setitem__(self, index, value):
         facade["__setitem__"](self, index, value)
 
+    def __delitem__(self, index):
+        raise TypeError("Tensor does not support deleting items")
+
     def __getbuffer__(self, Py_buffer *buffer, int flags):
         """memoryview(tensor) sees the memory that numpy() sees. Who asks for a buffer to write to (`readinto`) is a writer."""
         try:
