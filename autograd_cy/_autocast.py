@@ -3,7 +3,7 @@
 NOTE [Autocast]
   1. While it is enabled, `answer` is the last handler of calls (case 9 of NOTE [Overrides]). It casts the operands of the
      operations in the table of `_autocast_rules`, and leaves all other calls alone. Nothing else in the package knows of it.
-  2. Operands that are cast are real tensors of floats, except float64. Calls with `out=` and in-place operations are made
+  2. Operands that are cast are real tensors of floats, except float64 and longdouble. Calls with `out=` and in-place operations are made
      as they are.
   3. The cast of a float32 leaf that requires grad is kept until the outermost autocast ends, so that a weight is cast once
      and its gradients are summed before they are cast back. A cast serves again only for the same version of the leaf, in
@@ -22,7 +22,7 @@ from ._core.engine.task_queries import current_graph_task_id
 from ._core.graph.duals import dual_depth
 from ._core.graph.tensor import Tensor
 from ._core.ops.overrides import hand_last_to
-from ._names import bfloat16, float16, float32, float64
+from ._names import bfloat16, float16, float32, float64, longdouble
 from .autograd.grad_mode import is_grad_enabled
 
 LOWER = (bfloat16, float16)
@@ -125,7 +125,7 @@ def answer(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
 
 def is_cast(x: Any) -> bool:
     """is_cast(x): case 2 of NOTE [Autocast]."""
-    return isinstance(x, Tensor) and x.is_floating_point() and x.dtype is not float64
+    return isinstance(x, Tensor) and x.is_floating_point() and x.dtype not in (float64, longdouble)
 
 
 def cast(value: Any, dtype: Any) -> Any:

@@ -252,7 +252,7 @@ def _array_of_leaves(leaves: list[Any], shape: tuple[int, ...], dtype: np.dtype 
 def _exact_type(leaves: list[Any], inferred: np.dtype, dtype: np.dtype) -> type[np.generic]:
     """The type that holds numbers before they become integers of a dtype: float64, int64, or uint64 where they need it."""
     if dtypes.kind_of(inferred) == "f":
-        return np.float64
+        return np.longdouble if inferred == np.longdouble else np.float64
     return np.uint64 if dtype == np.uint64 and leaves and max(leaves) >= 2**63 and min(leaves) >= 0 else np.int64
 
 

@@ -91,7 +91,7 @@ def logspace(
     if kind_of(dtype) in "iu":
         start, end = (to_integers(np.array(x), dtype).item() for x in (start, end))
     with np.errstate(all="ignore"):
-        powers = _spread(start, end, steps, np.dtype(np.complex128 if kind_of(dtype) == "c" else np.float64))
+        powers = _spread(start, end, steps, np.dtype(np.complex128) if kind_of(dtype) == "c" else _wide(dtype))
         array = np.power(np.asarray(base, powers.dtype), powers).astype(dtype)
     return wrap(array, requires_grad, out, "logspace")
 
@@ -185,6 +185,8 @@ def _spread(start: complex, end: complex, steps: int, dtype: np.dtype) -> np.nda
     """What ``linspace`` returns: one half counted from start and one from end, so that both are exact."""
     if kind_of(dtype) in "iu":
         start, end = (to_integers(np.array(x), dtype).item() for x in (start, end))
+    if dtype == np.longdouble:
+        start, end = np.longdouble(start), np.longdouble(end)
     step = (end - start) / max(steps - 1, 1)
     i = np.arange(steps)
     with np.errstate(invalid="ignore"):
@@ -199,4 +201,9 @@ def _frequencies(counted: np.ndarray, n: int, d: float, dtype: np.dtype) -> np.n
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
     with np.errstate(all="ignore"):
-        return (counted * (1 / np.float64(n * d))).astype(dtype)
+        return (counted * (1 / _wide(dtype).type(n * d))).astype(dtype)
+
+
+def _wide(dtype: np.dtype) -> np.dtype:
+    """The type in which real numbers of that dtype are computed."""
+    return dtype if dtype == np.longdouble else np.dtype(np.float64)

@@ -241,7 +241,8 @@ def _real_format(values: np.ndarray) -> tuple[Text, int]:
     text: Text = str
     measured = values
     if values.dtype.kind == "f":
-        measured = values[np.isfinite(values) & (values != 0)].astype(np.float64)
+        measured = values[np.isfinite(values) & (values != 0)]
+        measured = measured if values.dtype == np.longdouble else measured.astype(np.float64)
         text = _float_text(np.abs(measured))
     width = max((len(text(x)) for x in measured.ravel().tolist()), default=1)
     return lambda x: text(x).rjust(width), width
@@ -255,10 +256,23 @@ def _float_text(sizes: np.ndarray) -> Text:
     elif _options.sci_mode is not None:
         scientific = _options.sci_mode
     else:
-        low, high = float(sizes.min()), float(sizes.max())
-        scientific = high / low > 1000 or high > 1e8 or (low < 1e-4 and not whole)
+        low, high = sizes.min(), sizes.max()
+        with np.errstate(over="ignore"):
+            scientific = bool(high / low > 1000 or high > 1e8 or (low < 1e-4 and not whole))
+    if sizes.dtype == np.longdouble != np.float64:
+        return _extended_text(scientific, whole)
     if scientific:
         return f"{{:.{_options.precision}e}}".format
     if not whole:
         return f"{{:.{_options.precision}f}}".format
     return lambda x: f"{x:.0f}." if math.isfinite(x) else str(x)
+
+
+def _extended_text(scientific: bool, whole: bool) -> Text:
+    """The same for longdouble, whose digits Python's formats round to those of float64."""
+    precision = _options.precision
+    if scientific:
+        return lambda x: np.format_float_scientific(x, precision, unique=False, exp_digits=2)
+    if whole:
+        return lambda x: np.format_float_positional(x, 0, unique=False) if np.isfinite(x) else str(x)
+    return lambda x: np.format_float_positional(x, precision, unique=False)

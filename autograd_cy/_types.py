@@ -34,6 +34,11 @@ def _named(type: Any) -> dtypes.dtype:
     return type if isinstance(type, dtypes.dtype) else dtypes.convert(type)
 
 
+def _shown(limit: Any) -> str:
+    """A limit to six digits."""
+    return np.format_float_scientific(limit, 5, trim="-") if type(limit) is np.longdouble else f"{limit:.6g}"
+
+
 class _Limits:
     """What finfo and iinfo have in common: `_fields` in their repr; they are equal if they are of one dtype."""
 
@@ -42,7 +47,7 @@ class _Limits:
     bits: int
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={getattr(self, name):.6g}" for name in self._fields)
+        shown = ", ".join(f"{name}={_shown(getattr(self, name))}" for name in self._fields)
         return f"{type(self).__name__}({shown}, dtype={self.dtype})"
 
     def __eq__(self, other: object) -> bool:
@@ -78,8 +83,9 @@ class finfo(_Limits):
             raise RuntimeError(f'"finfo" not implemented for {parts}')
         else:
             limits = np.finfo(parts.numpy_dtype)
-            self.eps, self.max, self.min = float(limits.eps), float(limits.max), float(limits.min)
-            self.tiny, self.resolution = float(limits.smallest_normal), 10.0**-limits.precision
+            number: Any = np.longdouble if parts.name == "longdouble" else float  # float has not the range of longdouble
+            self.eps, self.max, self.min = number(limits.eps), number(limits.max), number(limits.min)
+            self.tiny, self.resolution = number(limits.smallest_normal), 10.0**-limits.precision
         self.smallest_normal = self.tiny
 
 

@@ -5,8 +5,9 @@ formula on Tensors.
 """
 
 import math
+from decimal import Decimal
 
-from codegen.rows import COMPLEX, Row
+from codegen.rows import COMPLEX, DIGITS, Row
 
 REAL = {"kinds": "r"}
 # 1 - a * a, without cancellation next to 1, nor in its derivative next to 0
@@ -23,8 +24,9 @@ def sinc_slope():
     """The derivative of sinc(u) divided by u near 0: a Taylor series in u * u."""
     text = ""
     for k in range(7, -1, -1):
-        coefficient = math.pi ** (2 * k + 2) / (2**k * math.factorial(k) * math.prod(range(3, 2 * k + 4, 2)))
-        text = f"({coefficient:.20f}{text and f' - u * u * {text}'})"
+        power = Decimal(DIGITS["3.141592653589793"]) ** (2 * k + 2)
+        coefficient = power / (2**k * math.factorial(k) * math.prod(range(3, 2 * k + 4, 2)))
+        text = f"({coefficient:.27f}{text and f' - u * u * {text}'})"
     return f"(-{text})"
 
 

@@ -2,13 +2,18 @@
 
 import re
 from collections import namedtuple
+from decimal import Decimal
 from pathlib import Path
 
 from Cython.Tempita import Template
 
+from codegen.rows import DIGITS, OF_TWO
+
+LITERAL = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?![\w.])")
 Type = namedtuple("Type", "suffix ctype kind code")
 FLOATS = [Type("f32", "float", "r", "FLOAT32"), Type("f64", "double", "r", "FLOAT64"),
           Type("c64", "float complex", "c", "COMPLEX64"), Type("c128", "double complex", "c", "COMPLEX128")]
+EXTENDED = Type("g", "long double", "r", "LONGDOUBLE")     # compiled for any machine, where the formula has words of it
 INTEGERS = [Type("u8", "unsigned char", "i", "UINT8"), Type("i8", "signed char", "i", "INT8"),
             Type("i16", "short", "i", "INT16"), Type("i32", "int", "i", "INT32"), Type("i64", "long long", "i", "INT64")]
 BORROWED = {"exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh", "pow": "power",
@@ -31,6 +36,11 @@ SPECIAL_OF_TWO = ["sigmoid_rest", "gelu_gate_rise", "i1_quotient", "i1e_quotient
                   "nextafter", "over_square", "erfcx_slope", "log_of_sum", "divergence", "divergence_slope",
                   "divergence_curvature"]
 OWN_WORDS = ["expm1", "log1pexp", "log_of", "log_of_rest"]         # those of kernels.pyx.in
+# the words that extended.h has for long double
+IN_EXTENDED = [*ELEMENTARY, *LIBM, *OWN_WORDS, "tanh_rest", "tanh_square", "entr", "sigmoid_rest", "gelu_gate_rise", "hypot",
+               "logaddexp", "logaddexp2", "nextafter", "over_square", "log_of_sum", "divergence", "divergence_slope",
+               "divergence_curvature", "ldexp"]
+POLYNOMIALS = ["chebyshev", "hermite", "laguerre", "legendre"]
 # names in formulas that differ on Tensors
 ON_TENSORS = {"sigmoid": "logistic", "normal_cdf": "ndtr"}
 INLINE = ELEMENTARY + LIBM + SPECIAL + SPECIAL_OF_TWO + OWN_WORDS
@@ -38,6 +48,33 @@ INLINE = ELEMENTARY + LIBM + SPECIAL + SPECIAL_OF_TWO + OWN_WORDS
 
 def names_in(formula, names):
     return [n for n in names if re.search(rf"\b{n}\b", formula)]
+
+
+def has_words(formula, lets, of_type):
+    """Whether a formula can be computed in a type: all its words exist for long double, too."""
+    used = [lets[v][0] for v in names_in(formula, lets)] + names_in(formula, POLYNOMIALS)
+    return of_type is not EXTENDED or all(word in IN_EXTENDED or word in BORROWED for word in used)
+
+
+def extended_numbers(kernels):
+    """The numbers in kernels of long double that double does not hold: (name, digits)."""
+    kernels = [k for k in kernels if k.suffix == EXTENDED.suffix]
+    texts = " ".join([t for k in kernels for t in (k.formula, *(a for _, args in k.lets.values() for a in args))])
+    return [(name_of_number(n), digits_of(n)) for n in sorted(set(LITERAL.findall(texts))) if not is_exact(n)]
+
+
+def is_exact(literal):
+    """Whether double holds the number itself."""
+    return Decimal(literal) == Decimal(float(literal))
+
+
+def digits_of(literal):
+    """A number of the table with all digits of long double."""
+    return DIGITS.get(literal, literal)
+
+
+def name_of_number(literal):
+    return "number_" + literal.replace(".", "_")
 
 
 def reads(formula, lets, names="abcy"):
@@ -54,7 +91,8 @@ class Kernel:
         self.name, self.formula, self.operands, self.lets = f"{name}_{self.suffix}", formula, operands, lets
         self.conjugate = conjugate and self.kind == "c"
         used = names_in(formula, lets)
-        self.inline = [v for v in used if lets[v][0] in INLINE and self.kind == "r"]
+        inline = IN_EXTENDED if self.suffix == EXTENDED.suffix else INLINE
+        self.inline = [v for v in used if lets[v][0] in inline and self.kind == "r"]
         self.blocks = [v for v in used if v not in self.inline]     # computed for a block of elements at a time
         # One operation on two real operands takes no longer than making one of them contiguous.
         pair = re.fullmatch(r"(\w) [-+*/] (\w)", formula)
@@ -96,7 +134,9 @@ class Kernel:
 
     def typed(self, formula, views):
         """A formula in C: elements of views, literals of their type (else float32 is computed in double), typed functions."""
-        formula = re.sub(r"(?<![\w.])(\d+(?:\.\d+)?)(?![\w.])", rf"(<{self.ctype.removesuffix(' complex')}> \1)", formula)
+        part = self.ctype.removesuffix(" complex")
+        formula = LITERAL.sub(lambda x: name_of_number(x[1]) if self.suffix == EXTENDED.suffix and not is_exact(x[1])
+                              else f"(<{part}> {x[1]})", formula)
         formula = re.sub(rf"\b({'|'.join(views)})\b", r"\1[i]", formula)
         return re.sub(r"\b(where|conj|sgn|passed|zeros|isnan)\(", rf"\1_{self.suffix}(", formula)
 
@@ -114,23 +154,25 @@ def is_borrowed(row):
     return not row.same_as and row.forward.isidentifier() and row.forward not in row.lets and row.forward not in row.inputs
 
 
-def forward_formula(row, kind):
-    """The formula of the forward for types of that kind, or None."""
-    if row.real_forward and kind == "r":
+def forward_formula(row, of_type):
+    """The formula of the forward for a type, or None."""
+    if row.real_forward and of_type.kind == "r" and has_words(row.real_forward, row.lets, of_type):
         return row.real_forward
-    return None if row.same_as or row.scipy or is_borrowed(row) or kind not in row.forward_kinds else row.forward
+    if row.same_as or row.scipy or is_borrowed(row) or of_type.kind not in row.forward_kinds:
+        return None
+    return row.forward if has_words(row.forward, row.lets, of_type) else None
 
 
 def kernels_of(table):
     """All kernels: for each row that of its forward, where that is a formula, and those of its derivatives."""
     for row in table:
-        for of_type in INTEGERS + FLOATS:
-            if formula := forward_formula(row, of_type.kind):
+        for of_type in [*INTEGERS, *FLOATS, EXTENDED]:
+            if formula := forward_formula(row, of_type):
                 yield Kernel(f"{row.name}_forward", formula, row.inputs, row.lets, of_type)
         for x, pair in row.derivatives.items():
-            for of_type in FLOATS:
+            for of_type in [*FLOATS, EXTENDED]:
                 formula = pair[of_type.kind == "c"]
-                if of_type.kind in row.kinds and formula != "g":
+                if of_type.kind in row.kinds and formula != "g" and has_words(formula, row.lets, of_type):
                     operands = ["g", *reads(" ".join(pair), row.lets)]
                     yield Kernel(f"{row.name}_{x}", formula, operands, row.lets, of_type, row.holomorphic)
 
@@ -149,8 +191,13 @@ def rule(name, formula, lets):
     text = f"cdef object {name}(object g, object a, object b, object c, object y):\n"
     for v in names_in(formula, lets):
         function, arguments = lets[v]
-        text += f"    cdef object {v} = {ON_TENSORS.get(function, function)}({', '.join(arguments)})\n"
-    return text + f"    return {formula}\n\n\n"
+        text += f"    cdef object {v} = {ON_TENSORS.get(function, function)}({', '.join(map(on_tensors, arguments))})\n"
+    return text + f"    return {on_tensors(formula)}\n\n\n"
+
+
+def on_tensors(formula):
+    """A formula whose numbers have all digits where g is of longdouble."""
+    return LITERAL.sub(lambda x: x[0] if is_exact(x[1]) else f"digits(g, {float(x[1])!r}, '{digits_of(x[1])}')", formula)
 
 
 def kernel_text(kernels, debug):
@@ -191,7 +238,8 @@ def kernel_entries(row, entry):
     for function in [f for f in OWN if is_borrowed(row) and row.forward == BORROWED.get(f, f)]:
         out += [f"{entry}.forward[{code}] = Kernel({function}_{suffix}, NULL)" for suffix, _, _, code in OWN[function]]
     out += [f"{entry}.forward[{code}] = Kernel({row.name}_forward_{suffix}, NULL)"
-            for suffix, _, kind, code in INTEGERS + FLOATS if forward_formula(row, kind)]
+            for of_type in [*INTEGERS, *FLOATS, EXTENDED] if forward_formula(row, of_type)
+            for suffix, _, _, code in [of_type]]
     if "b" in row.forward_kinds:
         out.append(f"{entry}.forward[BOOL] = {entry}.forward[UINT8]")
     if row.opmath:
@@ -200,7 +248,8 @@ def kernel_entries(row, entry):
     for x, (formula, _) in row.derivatives.items():
         if formula != "g":
             out += [f"{entry}.derivative[{'abc'.index(x)}].kernels[{code} - FLOAT32] = Kernel({row.name}_{x}_{suffix}, NULL)"
-                    for suffix, _, kind, code in FLOATS if kind in row.kinds]
+                    for of_type in [*FLOATS, EXTENDED] if of_type.kind in row.kinds and has_words(formula, row.lets, of_type)
+                    for suffix, _, _, code in [of_type]]
     return "\n    ".join(out)
 
 

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["GradcheckError", "get_analytical_jacobian", "get_numerical_jacobian", "gradcheck", "gradgradcheck"]
 
+_ATOL, _RTOL = 1e-5, 1e-3  # the objects tell that a caller gave none
+
 
 @_public
 def gradcheck(
@@ -34,8 +36,8 @@ def gradcheck(
     inputs: Tensor | Sequence[Any],
     *,
     eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
+    atol: float = _ATOL,
+    rtol: float = _RTOL,
     raise_exception: bool = True,
     nondet_tol: float = 0.0,
     check_undefined_grad: bool = True,
@@ -63,6 +65,7 @@ def gradcheck(
     * `check_batched_forward_grad`: forward mode within `vmap` must give what one call per tangent gives.
     * `nondet_tol`: how far two identical backward passes may differ.
     * `raise_exception=False` returns False for a wrong gradient. Bad arguments raise all the same.
+    * With inputs of longdouble alone, `atol` is 1e-11 and `rtol` 1e-9 unless they are given.
     * `masked` changes nothing: functions of sparse tensors are checked by `sparse.as_sparse_gradcheck`.
 
     Complex outputs are checked as their real and imaginary parts, see https://arxiv.org/abs/1701.00392.
@@ -81,6 +84,8 @@ def gradcheck(
     _require_also(check_batched_forward_grad=check_batched_forward_grad, check_forward_ad=check_forward_ad)
     inputs = as_tuple(inputs)
     _check_inputs(inputs)
+    if _are_extended(inputs):
+        atol, rtol = 1e-11 if atol is _ATOL else atol, 1e-9 if rtol is _RTOL else rtol
     tolerances = Tolerances(eps, atol, rtol, nondet_tol, check_grad_dtypes)
     modes = Modes(check_backward_ad, check_forward_ad, check_undefined_grad, check_batched_grad, check_batched_forward_grad)
     try:
@@ -99,8 +104,8 @@ def gradgradcheck(
     grad_outputs: Tensor | Sequence[Any] | None = None,
     *,
     eps: float = 1e-6,
-    atol: float = 1e-5,
-    rtol: float = 1e-3,
+    atol: float = _ATOL,
+    rtol: float = _RTOL,
     gen_non_contig_grad_outputs: bool = False,
     raise_exception: bool = True,
     nondet_tol: float = 0.0,
@@ -202,11 +207,16 @@ def _requires_grad(value: Any) -> bool:
     return isinstance(value, Tensor) and bool(value.requires_grad)
 
 
+def _are_extended(inputs: tuple[Any, ...]) -> bool:
+    """Whether all inputs that are differentiated are of longdouble."""
+    return all(_array_of(x).dtype == np.longdouble != np.float64 for x in inputs if _requires_grad(x))
+
+
 def _check_inputs(inputs: tuple[Any, ...]) -> None:
     for i, x in enumerate(inputs):
         if not _requires_grad(x):
             continue
-        if _array_of(x).dtype.char not in "dD":
+        if _array_of(x).dtype.char not in "dDg":
             warnings.warn(
                 f"Input #{i} requires gradient and is not a double precision floating point or complex. "
                 f"Finite differences in {x.dtype} are too rough for the default tolerances.",

@@ -21,8 +21,9 @@ from .._size import Size
 Path = tuple[Any, ...]  # the keys and indices that lead to an item
 
 _HALF, _BRAIN, _SINGLE, _DOUBLE = (1e-3, 1e-5), (1.6e-2, 1e-5), (1.3e-6, 1e-5), (1e-7, 1e-7)  # rtol, atol
+_EXTENDED = (1e-10, 1e-10)
 # by the character of NumPy's dtype (ml_dtypes' bfloat16 has E); of other types none, they are equal
-_TOLERANCES = {"e": _HALF, "E": _BRAIN, "f": _SINGLE, "d": _DOUBLE, "F": _SINGLE, "D": _DOUBLE}
+_TOLERANCES = {"e": _HALF, "E": _BRAIN, "f": _SINGLE, "d": _DOUBLE, "g": _EXTENDED, "F": _SINGLE, "D": _DOUBLE}
 _CODES: dict[type, str] = {int: "l", float: "d", complex: "D"}
 
 
@@ -47,8 +48,8 @@ def assert_close(
     both sides (a list may stand for a tuple). Infinite values must be equal; so must all values of integer types.
 
     * `rtol`, `atol`: both or none; without them 1e-3 and 1e-5 for float16, 1.6e-2 and 1e-5 for bfloat16, 1.3e-6 and 1e-5 for
-      float32 and complex64, 1e-7 and 1e-7 for float64, complex128 and numbers, 0 for what has no fractions; of two types, the
-      larger ones.
+      float32 and complex64, 1e-7 and 1e-7 for float64, complex128 and numbers, 1e-10 and 1e-10 for longdouble, 0 for what has
+      no fractions; of two types, the larger ones.
     * `equal_nan`: whether nan is equal to nan.
     * `check_dtype`: whether types must be the same; else both are promoted. For numbers: int, float or complex.
     * `check_stride`: whether strides must be the same. `check_device` and `check_layout` are PyTorch's: all tensors lie

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._differences import EPSILON, Array, Slope
+from ._differences import Array, Slope, finer, rounding_of
 from ._point import NEARBY, Point, from_real, nearby, real_size, to_real
 
 SAFETY = 10.0  # how many times its error estimate a slope may be off
@@ -48,7 +48,8 @@ class Tally:
     def __init__(self, value: Array) -> None:
         self._floor = FLAT * float(np.abs(value[np.isfinite(value)]).max(initial=0.0))
         self._mismatches: list[tuple[float, Mismatch]] = []
-        self.digits, self.unknown, self.known, self.resolution = 16, 0, 0, 0.0
+        self._most = int(-math.log10(rounding_of(value))) + 1
+        self.digits, self.unknown, self.known, self.resolution = self._most, 0, 0, 0.0
 
     def add(self, derivative: Array, slope: Slope, scale: float, row: int) -> None:
         """Compare a row of derivatives with slopes; `scale` is how large such derivatives are."""
@@ -56,7 +57,7 @@ class Tally:
             return
         scale = max(scale, self._floor, 1e-290)
         with np.errstate(all="ignore"):
-            allowed = SAFETY * slope.error + ROUNDING * scale
+            allowed = SAFETY * slope.error + ROUNDING * finer(derivative) * scale
             off = np.maximum(np.maximum(slope.low - derivative, derivative - slope.high), 0.0)
             off = np.where(np.isnan(derivative), np.inf, off)
             if not np.isfinite(slope.error).all():  # at an edge, where zero times infinity is no mistake
@@ -68,7 +69,7 @@ class Tally:
         self.known += int(known.sum())
         self.unknown += int((~known).sum())  # with the mismatches, until they are explained
         if error.size:
-            self.digits = min(self.digits, _digits(float(error.max()) / scale))
+            self.digits = min(self.digits, _digits(float(error.max()) / scale, self._most))
         self.resolution = max(self.resolution, float(allowed[known].max(initial=0.0)))
         for k in np.argsort(-excess)[:MOST]:
             if excess[k] <= 1:
@@ -83,8 +84,8 @@ class Tally:
         return Comparison(worst[:MOST], max(self.digits, 0), self.unknown, self.known, self.resolution)
 
 
-def _digits(relative: float) -> int:
-    return 16 if relative <= 0 else min(16, int(-math.log10(relative))) if relative < 1 else 0
+def _digits(relative: float, most: int) -> int:
+    return most if relative <= 0 else min(most, int(-math.log10(relative))) if relative < 1 else 0
 
 
 # -- entry by entry ------------------------------------------------------------------------------------------------
@@ -112,7 +113,7 @@ def refined(point: Point, direction: Array) -> Slope:
     scale = float(np.abs(exact).max(initial=0.0))
     if not (np.abs(exact - rough.middle) <= SAFETY * rough.error + 1e-8 * scale).all():
         return rough  # not analytic
-    return Slope(exact, exact, np.minimum(rough.error, 4 * EPSILON * scale))
+    return Slope(exact, exact, np.minimum(rough.error, 4 * rounding_of(exact) * scale))
 
 
 def full_backward(point: Point, slopes: list[Slope]) -> Comparison:

@@ -25,6 +25,16 @@ SETTLED = 1e-3  # what the jump of slopes may be off, relative to the largest sl
 EPSILON = float(np.finfo(float).eps)
 
 
+def rounding_of(values: Array) -> float:
+    """rounding_of(values): a unit in the last place of 1 in their type, float64 or longdouble."""
+    return float(np.finfo(values.dtype).eps)
+
+
+def finer(values: Array) -> float:
+    """finer(values): how much smaller roundings of their type are than those of float64."""
+    return rounding_of(values) / EPSILON
+
+
 class Interval(NamedTuple):
     """The slope of one output: between `low` and `high`, each at most `error` off."""
 
@@ -80,7 +90,7 @@ def slope(curve: Curve, origin: Array, reach: float, rounding: Array | float = 0
 
     def look(h: float) -> tuple[Array, Array, Array]:
         above, below = curve(h), curve(-h)
-        noise = (EPSILON * (np.abs(above) + np.abs(below) + np.abs(origin)) + rounding) / h
+        noise = (rounding_of(above) * (np.abs(above) + np.abs(below) + np.abs(origin)) + rounding) / h
         return (above - below) / (2 * h), (above - 2 * origin + below) / h, noise
 
     with np.errstate(all="ignore"):
@@ -107,7 +117,7 @@ def slope(curve: Curve, origin: Array, reach: float, rounding: Array | float = 0
 def _settled(central: "Extrapolation", jump: "Extrapolation", origin: Array) -> bool:
     known = np.isfinite(origin)
     size = max(_scale(central.value), _scale(origin))
-    return bool((central.error[known] <= EXACT * size).all() and (jump.error[known] <= SMOOTH * size).all())
+    return bool((central.error[known] <= EXACT * finer(origin) * size).all() and (jump.error[known] <= SMOOTH * size).all())
 
 
 def _scale(values: Array) -> float:

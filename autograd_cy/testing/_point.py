@@ -15,9 +15,10 @@ from .._core.graph.tensor import Tensor, array_of, from_array
 from ..autograd import forward_ad, gradients
 from ..func._modules import functional_call
 from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten
-from ._differences import COMPLEX_STEP, EPSILON, Array, Slope, complex_slope, reach_for, slope
+from ._differences import COMPLEX_STEP, EPSILON, Array, Slope, complex_slope, reach_for, rounding_of, slope
 
 DOUBLE = {"f": np.dtype(np.float64), "c": np.dtype(np.complex128)}
+EXTENDED = np.dtype(np.longdouble)
 
 
 class NotApplicable(Exception):
@@ -25,10 +26,18 @@ class NotApplicable(Exception):
 
 
 def to_real(arrays: Sequence[Array]) -> Array:
-    """to_real(arrays): all entries of all arrays as one vector of floats, of a complex one both parts."""
+    """to_real(arrays): all entries of all arrays as one vector of floats, of a complex one both parts.
+
+    It is of float64, or of longdouble where one of the arrays is.
+    """
     vectors = [np.ascontiguousarray(a).reshape(-1) for a in arrays]
-    parts = [v.astype(np.complex128).view(np.float64) if v.dtype.kind == "c" else v.astype(np.float64) for v in vectors]
+    parts = [v.astype(np.complex128).view(np.float64) if v.dtype.kind == "c" else v.astype(real_type(v)) for v in vectors]
     return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def real_type(array: Array) -> np.dtype[Any]:
+    """real_type(array): the type in which real numbers like these are checked."""
+    return EXTENDED if array.dtype == EXTENDED else DOUBLE["f"]
 
 
 def from_real(vector: Array, alike: Sequence[Array]) -> list[Array]:
@@ -38,7 +47,8 @@ def from_real(vector: Array, alike: Sequence[Array]) -> list[Array]:
         size = a.size * (2 if a.dtype.kind == "c" else 1)
         part = vector[start : start + size]
         start += size
-        arrays.append((part.copy().view(np.complex128) if a.dtype.kind == "c" else part.copy()).reshape(a.shape))
+        number = part.astype(np.float64).view(np.complex128) if a.dtype.kind == "c" else part.astype(real_type(a))
+        arrays.append(number.reshape(a.shape))
     return arrays
 
 
@@ -53,7 +63,8 @@ NEARBY = 3  # points a rounding error away at which a function is looked at
 def nearby(a: Array, k: int = 0) -> Array:
     """nearby(a, k): the array, each entry of which is off by two roundings; another one for each k."""
     signs = np.random.default_rng(k).choice([-2.0, 2.0], a.shape)
-    return np.asarray(a * (1 + EPSILON * signs))
+    epsilon = EPSILON if a.dtype.kind == "c" else rounding_of(a)
+    return np.asarray(a * (1 + epsilon * signs))
 
 
 class Run:
@@ -85,7 +96,7 @@ class Run:
 class Point:
     """A function of tensors, and the point where its derivatives are looked at.
 
-    `arrays` are the values of the tensors that require grad, in double precision; `outputs` those of the floating and complex
+    `arrays` are the values of the tensors that require grad, in double precision (longdouble stays that); `outputs` those of the floating and complex
     outputs. Inputs and outputs may be nested in containers.
     """
 
@@ -98,7 +109,7 @@ class Point:
         if not self.places:
             raise ValueError("check_gradients expects at least one input that requires grad, but none does")
         self.given = [self._array(self._leaves[i]) for i in self.places]  # as the user has them
-        self.arrays = [np.array(a, DOUBLE[a.dtype.kind], order="C") for a in self.given]
+        self.arrays = [np.array(a, EXTENDED if a.dtype == EXTENDED else DOUBLE[a.dtype.kind], order="C") for a in self.given]
         self.outputs = self.evaluate(self.arrays)
         if not self.outputs:
             raise ValueError("check_gradients expects a function that returns a floating point or complex tensor, or several")
@@ -176,7 +187,7 @@ class Point:
         with np.errstate(all="ignore"):
             beside = [to_real(self.evaluate([nearby(a, k) for a in self.arrays])) for k in range(NEARBY)]
             apart = [np.abs(value - self.value) for value in beside if value.shape == self.value.shape]
-        return np.max([EPSILON * np.abs(self.value), *(np.where(np.isfinite(a), a, 0.0) for a in apart)], axis=0)
+        return np.max([rounding_of(self.value) * np.abs(self.value), *(np.where(np.isfinite(a), a, 0.0) for a in apart)], axis=0)
 
     def complex_slope(self, direction: Array) -> Array | None:
         """point.complex_slope(direction): the same by the complex step; None where the function does not take it."""

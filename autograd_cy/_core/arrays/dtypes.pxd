@@ -49,8 +49,14 @@ cdef inline int code_of(cnp.ndarray array) except -1:
     return registered_code(array)
 
 cdef inline int kernel_code(cnp.ndarray array) except -1:
-    """The type that kernels compute in: float16 and bfloat16 go through float32."""
-    return max(code_of(array), <int> FLOAT32)
+    """The type that our kernels compute in: float16 and bfloat16 go through float32; they have no longdouble."""
+    cdef int dtype_code = code_of(array)
+    if dtype_code == LONGDOUBLE:
+        refuse_extended()
+    return max(dtype_code, <int> FLOAT32)
+
+cdef int refuse_extended() except -1
+cdef int check_has_kernel(int dtype_code, str operation) except -1
 
 cdef inline bint is_half(int dtype_code) noexcept nogil:
     """Whether a type has 16 bits and is computed in float32: float16 or bfloat16."""
@@ -64,7 +70,7 @@ cdef int promote(int a, int b) except -1
 cdef int result_code(int a, int a_rank, int b, int b_rank) except -1
 cdef int to_inexact(int dtype_code) noexcept
 cdef int to_real(int dtype_code) noexcept
-cdef int to_complex(int dtype_code) noexcept
+cdef int to_complex(int dtype_code) except -1
 cdef bint is_differentiable(int dtype_code) noexcept
 cdef str type_word(int dtype_code)
 cdef str long_word(int dtype_code)

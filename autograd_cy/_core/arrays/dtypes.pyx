@@ -7,7 +7,8 @@ The type of a result is decided here, before a loop runs, because PyTorch's rule
   2. an integer with a float is that float (int64 + float32 is float32);
   3. a Python float or complex counts as the default dtype;
   4. functions that leave the integers (exp, division, mean) take integers to the default dtype;
-  5. uint16, uint32 and uint64 have no common type with another integer, bool or a complex type: RuntimeError.
+  5. uint16, uint32 and uint64 have no common type with another integer, bool or a complex type: RuntimeError;
+  6. longdouble has none with a complex type: there is no complex type with parts of its precision.
 
 NOTE [bfloat16]
 NumPy has no bfloat16; the package ml_dtypes registers one.
@@ -17,6 +18,12 @@ NumPy has no bfloat16; the package ml_dtypes registers one.
   3. Everything is computed in float32 and rounded: by a loop around the float32 loop (`borrow` in loops.pyx), or on a
      copy (`kernel_code`, `is_half`). NumPy knows no arithmetic between this type and its own ones.
   4. `np.dtype.kind` of this type is "V", not "f": Python code asks `kind_of`.
+
+NOTE [longdouble]
+PyTorch has no longdouble; NumPy's is C's: 80 bits on x86, 128 on some machines.
+  1. Where it has the bits of float64 (MSVC, Apple), the name stands for float64, and no array has the code LONGDOUBLE.
+  2. Elementwise operations have kernels of it, reductions and products take NumPy's loops. An operation whose kernels
+     compute in float32 and float64 alone refuses it (`kernel_code`, `check_has_kernel`): nothing is rounded silently.
 """
 
 import sys
@@ -36,6 +43,7 @@ cdef dict BY_NAME = {}
 cdef dict OTHERS = {}                  # dtypes that PyTorch has and no Tensor has here, by name: their code is -1
 cdef dict BY_NUMPY = {}
 cdef int default = FLOAT32
+cdef bint HAS_NO_EXTENDED = np.finfo("longdouble").eps == np.finfo("float64").eps     # case 1 of NOTE [longdouble]
 
 
 cdef class dtype:
@@ -99,7 +107,7 @@ cdef class dtype:
         """The complex type with parts of this type: complex64 for float32."""
         if not isinstance(self, dtype):
             raise wrong_self(self, dtype)
-        if self.dtype_code < 0:
+        if self.dtype_code < 0 or self.dtype_code == LONGDOUBLE:
             return self
         return ALL[to_complex(self.dtype_code)]
 
@@ -161,6 +169,17 @@ def finfo_of(descr):
 cdef bint is_registered(object descr) except -1:
     """Whether a NumPy dtype is ml_dtypes' bfloat16."""
     return descr.num >= 256 and is_at_hand() and descr.num == TYPE_NUM[BFLOAT16]
+
+
+cdef int refuse_extended() except -1:
+    raise NotImplementedError("not implemented for 'LongDouble': the kernels of this operation compute in float32 or float64")
+
+
+cdef int check_has_kernel(int dtype_code, str operation) except -1:
+    """Refuse a type that the operation's kernels don't compute in."""
+    if dtype_code == LONGDOUBLE:
+        raise NotImplementedError(f"\"{operation}\" not implemented for 'LongDouble'")
+    return 0
 
 
 cdef dtype dtype_of(int dtype_code):
@@ -237,6 +256,8 @@ def result_type(dtype a, int a_rank, dtype b, int b_rank):
 
 cdef int promote(int a, int b) except -1:
     if PROMOTED[a][b] < 0:
+        if a == LONGDOUBLE or b == LONGDOUBLE:
+            raise RuntimeError(f"no dtype holds both {dtype_of(a)} and {dtype_of(b)}: there is no complex longdouble")
         raise RuntimeError("Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
                            f"{type_word(a)} and {type_word(b)}")
     return PROMOTED[a][b]
@@ -253,7 +274,7 @@ cdef int result_code(int a, int a_rank, int b, int b_rank) except -1:
     # `a` is of the higher rank and keeps its type unless `b` is of a higher category
     if CATEGORY[b] <= CATEGORY[a] and CATEGORY[a] > 0:
         return a
-    if CATEGORY[a] == 2 and CATEGORY[b] == 3:
+    if CATEGORY[a] == 2 and CATEGORY[b] == 3 and a != LONGDOUBLE:
         return to_complex(a)
     return promote(a, b)
 
@@ -266,7 +287,9 @@ cdef int to_real(int dtype_code) noexcept:
     return FLOAT32 if dtype_code == COMPLEX64 else FLOAT64 if dtype_code == COMPLEX128 else dtype_code
 
 
-cdef int to_complex(int dtype_code) noexcept:
+cdef int to_complex(int dtype_code) except -1:
+    if dtype_code == LONGDOUBLE:
+        raise NotImplementedError("there is no complex dtype with parts of torch.longdouble")
     return COMPLEX64 if FLOAT16 <= dtype_code <= FLOAT32 else COMPLEX128 if dtype_code == FLOAT64 else dtype_code
 
 
@@ -282,14 +305,14 @@ cdef str type_word(int dtype_code):
 words = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int", "int64": "Long",
          "uint16": "UInt16", "uint32": "UInt32", "uint64": "UInt64",
          "float16": "Half", "bfloat16": "BFloat16", "float32": "Float", "float64": "Double",
-         "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
+         "longdouble": "LongDouble", "complex64": "ComplexFloat", "complex128": "ComplexDouble"}
 
 
 cdef str long_word(int dtype_code):
     """The name in C++ that some messages have: 'float' and 'double' for the common two."""
     name = (<dtype> ALL[dtype_code]).name
     return {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
-            "complex64": "c10::complex<float>", "complex128": "c10::complex<double>", "int64": "long int", "int32": "int",
+            "longdouble": "long double", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>", "int64": "long int", "int32": "int",
             "uint16": "short unsigned int", "uint32": "unsigned int", "uint64": "long unsigned int"}.get(name, name)
 
 
@@ -312,6 +335,8 @@ cdef int torch_promotion(int a, int b):
         return a
     if a == BFLOAT16 or b == BFLOAT16:
         return FLOAT32 if a == FLOAT16 or b == FLOAT16 else b if a == BFLOAT16 else a
+    if a == LONGDOUBLE or b == LONGDOUBLE:
+        return LONGDOUBLE if max(a, b) == LONGDOUBLE else -1
     cdef object common = np.promote_types((<dtype> ALL[a]).descr, (<dtype> ALL[b]).descr)
     return (<dtype> BY_NUMPY[common]).dtype_code
 
@@ -346,7 +371,9 @@ cdef int build_tables() except -1:
     cdef int dtype_code, other
     names = {BOOL: "bool", UINT8: "uint8", INT8: "int8", INT16: "int16", INT32: "int32", INT64: "int64", UINT16: "uint16",
              UINT32: "uint32", UINT64: "uint64", FLOAT16: "float16", BFLOAT16: "bfloat16", FLOAT32: "float32",
-             FLOAT64: "float64", COMPLEX64: "complex64", COMPLEX128: "complex128"}
+             FLOAT64: "float64", LONGDOUBLE: "longdouble", COMPLEX64: "complex64", COMPLEX128: "complex128"}
+    if HAS_NO_EXTENDED:
+        del names[LONGDOUBLE]
     for dtype_code in range(64):
         CODE_OF[dtype_code] = -1
     for dtype_code in range(NCODES):
@@ -356,7 +383,7 @@ cdef int build_tables() except -1:
         d = dtype.__new__(dtype)
         d.name = name
         d.dtype_code = dtype_code
-        d.is_floating_point = FLOAT16 <= dtype_code <= FLOAT64
+        d.is_floating_point = FLOAT16 <= dtype_code <= LONGDOUBLE
         d.is_complex = dtype_code >= COMPLEX64
         d.is_signed = not (dtype_code <= UINT8 or UINT16 <= dtype_code <= UINT64)
         ALL[dtype_code] = BY_NAME[name] = d
@@ -366,6 +393,9 @@ cdef int build_tables() except -1:
         CATEGORY[dtype_code] = 0 if dtype_code == BOOL else 1 if dtype_code < FLOAT16 else 2 if dtype_code < COMPLEX64 else 3
     for character in "hilqHILQ":       # C's integer types: two of them are one type, with two numbers, on each platform
         CODE_OF[np.dtype(character).num] = (<dtype> BY_NUMPY[np.dtype(np.dtype(character).name)]).dtype_code
+    if HAS_NO_EXTENDED:
+        BY_NAME["longdouble"] = BY_NUMPY[np.longdouble] = BY_NUMPY[np.dtype("longdouble")] = ALL[FLOAT64]
+        CODE_OF[np.dtype("longdouble").num] = FLOAT64
     BY_NUMPY[bool] = ALL[BOOL]
     BY_NUMPY[int] = ALL[INT64]
     BY_NUMPY[float] = ALL[FLOAT64]

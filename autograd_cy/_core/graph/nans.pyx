@@ -8,7 +8,7 @@ from libc.stdint cimport uint16_t
 import numpy as np
 
 from autograd_cy._core.arrays.buffers cimport dense_copy
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of, is_half
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, LONGDOUBLE, code_of, dtype_of, is_half
 from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor
@@ -66,6 +66,11 @@ cdef Py_ssize_t first_nan(cnp.ndarray array) except -2:
         return search[double](<double *> cnp.PyArray_DATA(array), n)
     if is_half(dtype_code):
         return search_half(<uint16_t *> cnp.PyArray_DATA(array), n, 0x7c00 if dtype_code == FLOAT16 else 0x7f80)
+    if dtype_code == LONGDOUBLE:
+        for k in range(n):
+            if (<long double *> cnp.PyArray_DATA(array))[k] != (<long double *> cnp.PyArray_DATA(array))[k]:
+                return k
+        return -1
     if dtype_code == COMPLEX64:
         k = search[float](<float *> cnp.PyArray_DATA(array), 2 * n)
     else:

@@ -54,6 +54,8 @@ cdef Tensor foreign_operand(object value):
         return sharing(value)
     if not isinstance(value, np.generic):
         return None
+    if isinstance(value, np.longdouble):
+        return number_tensor(np.array(value))           # no Python number has its digits
     number = value.item()
     cdef int dtype_code = number_code(number)
     return from_array(np.asarray(value)) if dtype_code < 0 else number_tensor(number_array(number, dtype_code))

@@ -27,6 +27,7 @@ cdef extern from "borrowed.h" nogil:
     long long[::1] run_i64 "AUTOGRAD_CY_RUN"(const long long *pointer, npy_intp n) noexcept
     float[::1] run_f32 "AUTOGRAD_CY_RUN"(const float *pointer, npy_intp n) noexcept
     double[::1] run_f64 "AUTOGRAD_CY_RUN"(const double *pointer, npy_intp n) noexcept
+    long double[::1] run_g "AUTOGRAD_CY_RUN"(const long double *pointer, npy_intp n) noexcept
     float complex[::1] run_c64 "AUTOGRAD_CY_RUN"(const float complex *pointer, npy_intp n) noexcept
     double complex[::1] run_c128 "AUTOGRAD_CY_RUN"(const double complex *pointer, npy_intp n) noexcept
     signed char[:] spaced_i8 "AUTOGRAD_CY_SPACED"(const void *pointer, npy_intp n, npy_intp step) noexcept
@@ -36,6 +37,7 @@ cdef extern from "borrowed.h" nogil:
     long long[:] spaced_i64 "AUTOGRAD_CY_SPACED"(const void *pointer, npy_intp n, npy_intp step) noexcept
     float[:] spaced_f32 "AUTOGRAD_CY_SPACED"(const void *pointer, npy_intp n, npy_intp step) noexcept
     double[:] spaced_f64 "AUTOGRAD_CY_SPACED"(const void *pointer, npy_intp n, npy_intp step) noexcept
+    long double[:] spaced_g "AUTOGRAD_CY_SPACED"(const void *pointer, npy_intp n, npy_intp step) noexcept
     float complex[:] spaced_c64 "AUTOGRAD_CY_SPACED"(const void *pointer, npy_intp n, npy_intp step) noexcept
     double complex[:] spaced_c128 "AUTOGRAD_CY_SPACED"(const void *pointer, npy_intp n, npy_intp step) noexcept
 

@@ -37,6 +37,8 @@
 /* Loops on typed memoryviews: what they call becomes part of them, for a view that is passed on costs 200 bytes. */
 #define AUTOGRAD_CY_FLAT_KERNEL(name) \
     AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void name(char **, npy_intp const *, npy_intp const *, void *);
+#define AUTOGRAD_CY_FLAT_EXTENDED_KERNEL(name) \
+    AUTOGRAD_CY_FLAT static void name(char **, npy_intp const *, npy_intp const *, void *);
 #define AUTOGRAD_CY_FLAT_COMPLEX_KERNEL(name) \
     AUTOGRAD_CY_CLONED_COMPLEX AUTOGRAD_CY_FLAT static void name(char **, npy_intp const *, npy_intp const *, void *);
 

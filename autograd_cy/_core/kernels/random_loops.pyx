@@ -13,7 +13,7 @@ from libc.string cimport memcpy
 
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport (
-    BFLOAT16, COMPLEX64, FLOAT16, FLOAT32, INT32, INT64, code_of, dtype_of, is_half, kernel_code, to_real)
+    BFLOAT16, COMPLEX64, FLOAT16, FLOAT32, INT32, INT64, check_has_kernel, code_of, dtype_of, is_half, to_real)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.threads cimport Task, parallel_for
 
@@ -189,8 +189,9 @@ cdef int fill(cnp.ndarray out, Kind kind, uint64_t key, double a, double b) exce
 
     Of complex numbers each part is drawn; a normal one has half the variance. float16 has 2048 uniform numbers, bfloat16 256.
     """
-    cdef int own = code_of(out), dtype_code = kernel_code(out)
+    cdef int own = code_of(out), dtype_code = max(own, <int> FLOAT32)
     cdef cnp.ndarray dense = out
+    check_has_kernel(own, "uniform_" if kind == UNIFORM else "normal_")
     if not can_fill(out):
         dense = new_array(dtype_code, cnp.PyArray_NDIM(out), cnp.PyArray_DIMS(out))
     cdef bint single = dtype_code == FLOAT32 or dtype_code == COMPLEX64

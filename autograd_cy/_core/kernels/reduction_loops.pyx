@@ -14,8 +14,8 @@ from libc.string cimport memcpy
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, new_array, strided_view, typed_view
 from autograd_cy._core.arrays.dtypes cimport (
-    BFLOAT16, COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, ITEMSIZE, NCODES, code_of, dtype, dtype_of, is_half, to_complex,
-    to_real)
+    BFLOAT16, COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, ITEMSIZE, LONGDOUBLE, NCODES, code_of, dtype, dtype_of, is_half,
+    to_complex, to_real)
 from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, Walk, call_part, set_operand
 from autograd_cy._core.kernels.partials cimport Reduction, fill, share_reduction
 from autograd_cy._core.kernels.plane_loops cimport (
@@ -92,6 +92,8 @@ cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint ke
     cdef cnp.ndarray result
     cdef int axis, own = 0, dtype_code = code_of(array), kept = dtype_code
     cdef bint along
+    if dtype_code == LONGDOUBLE and reducer.merging != reducer:
+        return reduced(&SUM, np.asarray(np.absolute(array) if reducer == &SUM_OF_SIZES else np.square(array)), dims, keepdim)
     if not cnp.PyArray_ISALIGNED(array):
         array = dense_copy(array)
     walk.ndim = cnp.PyArray_NDIM(array)
@@ -324,6 +326,8 @@ cdef int divide_by(cnp.ndarray array, double divisor) except -1:
         divide_all(<float *> cnp.PyArray_DATA(array), n, <float> divisor)
     elif dtype_code == FLOAT64 or dtype_code == COMPLEX128:
         divide_all(<double *> cnp.PyArray_DATA(array), n, divisor)
+    elif dtype_code == LONGDOUBLE:
+        np.divide(array, np.longdouble(divisor), out=array)
     else:
         array[...] = cast(array, FLOAT32) / np.float32(divisor)
     return 0

@@ -6,8 +6,9 @@ Arrays are float32 or float64 (extremes: int64, too), in C order. What is summed
 from libc.math cimport INFINITY, exp, log1p
 
 from autograd_cy._core.arrays.buffers cimport is_flat, new_array
-from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, INT64, code_of
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, INT64, LONGDOUBLE, code_of
 from autograd_cy._core.kernels.borrowed cimport run, spaced
+from autograd_cy._core.kernels.extended_loops cimport extended_extremes, extended_logcumsumexp
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -203,6 +204,8 @@ cdef void extremes_of_rows(const number *x, number *y, long long *places, Rows r
 cdef tuple running_extremes(cnp.ndarray array, int dim, bint largest):
     """(values, indices) of the largest or smallest elements up to each."""
     cdef int dtype_code = code_of(array)
+    if dtype_code == LONGDOUBLE:
+        return extended_extremes(array, dim, largest)
     cdef cnp.ndarray values = new_array(dtype_code, cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array))
     cdef cnp.ndarray indices = new_array(INT64, cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array))
     cdef long long *places = <long long *> cnp.PyArray_DATA(indices)
@@ -307,7 +310,9 @@ cdef void logsumexp_slopes_of_rows(const real *x, const real *y, const real *g, 
 
 
 cdef cnp.ndarray running_logsumexp(cnp.ndarray array, int dim):
-    """The array itself, written over."""
+    """The array itself, written over, but of longdouble."""
+    if code_of(array) == LONGDOUBLE:
+        return extended_logcumsumexp(array, dim)
     if code_of(array) == FLOAT32:
         logsumexp_rows(<float *> cnp.PyArray_DATA(array), rows_along(array, dim))
     else:

@@ -12,7 +12,7 @@ cimport cython
 from libc.stdint cimport int64_t
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, new_array, new_zeros, sizes_of, strided_view
-from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, INT64, code_of, is_half
+from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, INT64, LONGDOUBLE, code_of, is_half
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
@@ -309,4 +309,4 @@ cdef bint is_rows(cnp.ndarray array, int axis, tuple places, object values) exce
             or code_of(<cnp.ndarray> values) != code_of(array)):
         return False
     wanted = np.shape(array)[:axis] + np.shape(places[axis]) + np.shape(array)[axis + 1:]
-    return code_of(array) >= FLOAT32 and np.shape(values) == wanted and np.size(values) > 0 and values.flags.aligned
+    return code_of(array) >= FLOAT32 and code_of(array) != LONGDOUBLE and np.shape(values) == wanted and np.size(values) > 0 and values.flags.aligned

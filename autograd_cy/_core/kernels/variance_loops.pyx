@@ -8,12 +8,13 @@ at a time, columns COLUMNS at a time, so that no loop depends on the step before
 from libc.math cimport INFINITY, fabs, frexp, hypot, ldexp, sqrt
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, new_array, new_zeros
-from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT32, code_of, is_half, to_real
+from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT32, LONGDOUBLE, code_of, is_half, to_real
+from autograd_cy._core.kernels.extended_loops cimport extended_variance
 from autograd_cy._core.kernels.loops cimport MAX_DIMS, Walk, copy_strided
 from autograd_cy._core.kernels.partials cimport Reduction, share_reduction
 from autograd_cy._core.kernels.plane_loops cimport Run
 from autograd_cy._core.kernels.reduction_loops cimport (
-    SUM, Planes, call_planes, count_along, mean_of, reduced_shape, set_reduction)
+    SUM, Planes, call_planes, count_along, mean_of, reduced_shape, reduced_sizes, set_reduction)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
@@ -240,6 +241,9 @@ cdef cnp.ndarray variance_of(cnp.ndarray array, Dims dims, bint keepdim, double 
     cdef int dtype_code = code_of(array)
     if is_half(dtype_code):
         return cast(variance_of(cast(array, FLOAT32), dims, keepdim, freedom, root), dtype_code)
+    if dtype_code == LONGDOUBLE:
+        axes = tuple([axis for axis in range(cnp.PyArray_NDIM(array)) if dims >> axis & 1])
+        return extended_variance(array, axes, freedom, root).reshape(reduced_sizes(array, dims, keepdim))
     cdef cnp.ndarray centers = mean_of(array, dtype_code, dims, True), sums, others = None, result
     cdef npy_intp[MAX_DIMS] sizes
     cdef const double *second = NULL

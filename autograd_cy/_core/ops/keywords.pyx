@@ -54,7 +54,9 @@ cdef object as_numbers(object arguments, bint inside=False):
 
 cdef object as_number(object x, bint inside):
     if isinstance(x, np.generic):
-        return (float(x) if isinstance(x, np.longdouble) else complex(x) if isinstance(x, np.clongdouble) else x.item())
+        if isinstance(x, np.longdouble):
+            return float(x) if float(x) == x else x
+        return (complex(x) if isinstance(x, np.clongdouble) else x.item())
     return as_numbers(x, True) if not inside and (type(x) is list or type(x) is tuple) else x
 
 

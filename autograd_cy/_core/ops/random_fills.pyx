@@ -10,8 +10,8 @@ from libc.stdint cimport int64_t, uint64_t
 
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport (
-    BFLOAT16, BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT64, code_of, default_code, dtype, dtype_of, is_differentiable,
-    to_real, type_word)
+    BFLOAT16, BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT64, check_has_kernel, code_of, default_code, dtype, dtype_of,
+    is_differentiable, to_real, type_word)
 from autograd_cy._core.batching.levels cimport current_level
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.record cimport shape_of
@@ -197,6 +197,7 @@ cdef int check_inexact(Tensor self, str name) except -1:
 
 cdef int check_range(int dtype_code, double start, double end) except -1:
     """RuntimeError unless the ends and their difference are numbers of the type, in order."""
+    check_has_kernel(dtype_code, "check_uniform_bounds")
     largest = float(finfo_of(dtype_of(dtype_code).numpy_dtype).max)
     word, type_name = REALS[dtype_code]
     for name, value in (("from", start), ("to", end)):

@@ -22,7 +22,8 @@ from libc.math cimport isfinite, signbit
 from libc.string cimport memcmp, memcpy
 
 from autograd_cy._core.arrays.buffers cimport flat
-from autograd_cy._core.arrays.dtypes cimport COMPLEX128, FLOAT32, FLOAT64, code_of, is_differentiable, is_half, long_word
+from autograd_cy._core.arrays.dtypes cimport (
+    COMPLEX128, FLOAT32, FLOAT64, check_has_kernel, code_of, is_differentiable, is_half, long_word)
 from autograd_cy._core.arrays.pool cimport Rows
 from autograd_cy._core.arrays.region cimport is_dense, overlaps_in_part, spans_meet
 from autograd_cy._core.arrays.row_zeros cimport forget_rows, known_rows
@@ -229,6 +230,7 @@ cdef int add_arrays(Members members, Py_ssize_t start) except -1:
     cdef int number_code = code_of(first)
     cdef bint direct = not is_half(number_code) and is_dense(first)
     cdef Py_ssize_t k
+    check_has_kernel(number_code, "optimizer step")
     for k in range(start, start + members.width):
         array = None if members.tensors[k] is None else (<Tensor> members.tensors[k]).array
         direct = direct and (array is None or in_order_of(array, first))

@@ -237,7 +237,8 @@ cdef object array_of(long long *numbers):
         described[type_num] = ("bfloat16", 2)
     if type_num not in described:
         descr = PyArray_DescrFromType(type_num)
-        described[type_num] = (descr.name, descr.itemsize)      # NumPy makes the name anew each time
+        name = "longdouble" if descr.char == "g" else descr.name
+        described[type_num] = (name, descr.itemsize)            # NumPy makes the name anew each time
     name, itemsize = described[type_num]
     return named(Array, (
         tuple([numbers[2 + axis] for axis in range(ndim)]), tuple([numbers[2 + ndim + axis] for axis in range(ndim)]),

@@ -17,7 +17,8 @@ STEPS = 1024  # of floating-point numbers between two integers
 def dtypes(kinds: str | Sequence[str] = KINDS) -> st.SearchStrategy[dtype]:
     """``dtypes(kinds)`` draws dtypes that tensors have, of kinds "floating", "complex", "integer", "bool" (one, or several).
 
-    bfloat16 is among them if ml_dtypes is installed; uint16, uint32 and uint64 are not: few operations take them.
+    bfloat16 is among them if ml_dtypes is installed; uint16, uint32, uint64 and longdouble are not: not all operations
+    take them.
     They shrink to float64, or to the widest of the first kind: complex128, int64. ValueError for other kinds or none.
 
     >>> from autograd_cy.testing.strategies import dtypes
@@ -34,7 +35,7 @@ def dtypes(kinds: str | Sequence[str] = KINDS) -> st.SearchStrategy[dtype]:
 
 def serves(d: dtype) -> bool:
     """Whether all operations take the dtype, and there are tensors of it: of bfloat16 if ml_dtypes is installed."""
-    return bool(find_spec("ml_dtypes")) if d.name == "bfloat16" else d.name not in ("uint16", "uint32", "uint64")
+    return bool(find_spec("ml_dtypes")) if d.name == "bfloat16" else d.name not in ("uint16", "uint32", "uint64", "longdouble")
 
 
 def kind_of(d: dtype) -> str:

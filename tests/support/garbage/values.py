@@ -178,7 +178,7 @@ class Maker:
 
     def array(self):
         shape = self.pick(SHAPES)
-        foreign = ["O", "U3", "S2", "M8[s]", "f4,i4", "uint16", "uint64", ">f4", "longdouble"]
+        foreign = ["O", "U3", "S2", "M8[s]", "f4,i4", "uint16", "uint64", ">f4", "longdouble", "clongdouble"]
         array = np.ones(shape, self.pick([*DTYPES, *foreign]))
         how = self.random.randrange(8)
         if how == 0:

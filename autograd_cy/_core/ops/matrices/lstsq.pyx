@@ -4,7 +4,7 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, check_has_kernel, code_of, type_word
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
     as_type, broadcast_sizes, needs_node, new_node, record_all, shape_of, tensor_argument)
@@ -145,6 +145,7 @@ cdef bint check_operands(Tensor a, Tensor b, object driver) except -1:
     vector = m > n
     if shape_of(a)[-2] != shape_of(b)[-1 if vector else -2]:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size({-1 if vector else -2})")
+    check_has_kernel(code_of(a.array), name)
     if code_of(a.array) < FLOAT32:
         raise RuntimeError("This function doesn't handle types other than float and double")
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):

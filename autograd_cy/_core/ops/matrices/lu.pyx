@@ -11,7 +11,7 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT32, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT32, check_has_kernel, code_of, type_word
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport needs_node, new_node, record2, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
@@ -37,6 +37,7 @@ cdef Tensor lu_argument(object value, str operation, str kernel):
     cdef Tensor x = tensor_argument(value, operation, "A", 1)
     if cnp.PyArray_NDIM(x.array) < 2:
         raise RuntimeError(f"{operation}: Expected tensor with 2 or more dimensions. Got size: {list(shape_of(x))} instead")
+    check_has_kernel(code_of(x.array), kernel)
     if code_of(x.array) < FLOAT32:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(code_of(x.array))}'")
     return x
@@ -422,6 +423,7 @@ def lu_solve(LU, pivots, B, *, left: bool = True, adjoint: bool = False):
 
 cdef Tensor lu_operand(object value):
     cdef Tensor x = tensor_argument(value, "lu_solve", "LU", 1)
+    check_has_kernel(code_of(x.array), "linalg.lu_solve")
     if code_of(x.array) < FLOAT32:
         raise RuntimeError("torch.linalg.lu_solve: Expected a floating point or complex tensor as input. Got "
                            f"{type_word(code_of(x.array))}")

@@ -5,7 +5,7 @@ A matrix is the last two dimensions of a tensor; those in front are batches, as 
 
 import numpy as np
 
-from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, is_half, type_word
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, check_has_kernel, code_of, is_half, type_word
 from autograd_cy._core.graph.node cimport HANDLES, Node
 from autograd_cy._core.graph.record cimport record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport OUTPUT_SLOT, fill_slot, freed_error, give_tangent
@@ -115,6 +115,7 @@ cdef int check_not_integers(Tensor x, str operation) except -1:
 
 cdef int check_inexact(Tensor x, str operation) except -1:
     check_not_integers(x, operation)
+    check_has_kernel(code_of(x.array), operation)
     if is_half(code_of(x.array)):
         raise RuntimeError(f"{operation}: Low precision dtypes not supported. Got {type_word(code_of(x.array))}")
     return 0

@@ -7,7 +7,7 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport in_type
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of, dtype_of
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, check_has_kernel, code_of, dtype_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport int64_of, record_linear, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
@@ -96,6 +96,7 @@ def affine_grid_generator(theta, size, align_corners: bool):
                            f"{list(sizes)}, got {list(own)}")
     if not FLOAT16 <= code < COMPLEX64:
         raise NotImplementedError(f"affine_grid_generator(): expected theta to have floating point type, got {theta.dtype}")
+    check_has_kernel(code, "affine_grid_generator")
     check_output_sizes(sizes)
     points = base_points(sizes[2:], bool(align_corners), code)
     array = np.matmul(points, matrices.array.swapaxes(1, 2)).reshape(sizes[:1] + sizes[2:] + (dims,))

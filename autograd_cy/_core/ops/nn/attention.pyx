@@ -8,7 +8,7 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport (
-    BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of, is_half, long_word, type_word)
+    BOOL, FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of, is_half, long_word, type_word)
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport (
     any_wanted, broadcast_sizes, has_tangent, new_node, record_all, shape_of, tensor_argument)
@@ -261,7 +261,7 @@ cdef int check_operands(Tensor q, Tensor k, Tensor v, Tensor mask, bint causal) 
         raise RuntimeError("Expected query, key, and value to have the same dtype, but got query.dtype: "
                            f"{long_word(own)} key.dtype: {long_word(code_of(k.array))} and value.dtype: "
                            f"{long_word(code_of(v.array))} instead.")
-    if not FLOAT16 <= own < COMPLEX64:
+    if not FLOAT16 <= own <= FLOAT64:
         raise NotImplementedError(f"\"scaled_dot_product_attention\" not implemented for '{type_word(own)}'")
     dims = tuple([cnp.PyArray_NDIM(x.array) for x in (q, k, v)])
     if min(dims) < 2:

@@ -5,7 +5,7 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.channels cimport has_channels_last, show_channels_last
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, INT64, code_of, is_half, type_word
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, INT64, code_of, is_half, type_word
 from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.graph.record cimport int64_of, shape_of, shown, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
@@ -79,7 +79,7 @@ cdef object strided(object input, int dims, Pooling windows, object count_includ
     cdef tuple counts = windows.counts(x)
     if own == INT64:
         return shown("avg_pool", new_tensor(integer_means(x.array, sizes, counts, windows, count_include_pad, divisor)), (x,))
-    if not FLOAT16 <= own < COMPLEX64 or (dims == 3 and is_half(own)):
+    if not FLOAT16 <= own <= FLOAT64 or (dims == 3 and is_half(own)):
         kernel = "avg_pool2d" if dims == 2 else "avg_pool3d_out_frame"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(own)}'")
     cdef list taps = []
@@ -190,7 +190,7 @@ cdef object adaptive(object input, object output_size, int dims):
                                    "{0} "
                                    "with dimension {1} being empty")
     check_output_sizes(own[:len(own) - dims] + counts)
-    if not FLOAT16 <= code_of(x.array) < COMPLEX64:
+    if not FLOAT16 <= code_of(x.array) <= FLOAT64:
         raise NotImplementedError(f"\"{operation}{'_cpu' if dims == 3 else ''}\" not implemented for "
                                   f"'{type_word(code_of(x.array))}'")
     taps = tuple([adaptive_averages(n, count) for n, count in zip(own[len(own) - dims:], counts)])

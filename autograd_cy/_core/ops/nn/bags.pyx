@@ -6,7 +6,8 @@ cimport cython
 from libc.stdint cimport int64_t
 
 from autograd_cy._core.arrays.buffers cimport dense, flat, in_type, new_array
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, INT32, INT64, code_of, dtype_of, kernel_code
+from autograd_cy._core.arrays.dtypes cimport (
+    FLOAT16, FLOAT32, FLOAT64, INT32, INT64, check_has_kernel, code_of, dtype_of, kernel_code)
 from autograd_cy._core.arrays.row_zeros cimport new_row_zeros
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.layouts cimport sparse_rows
@@ -261,7 +262,8 @@ cdef int check(Tensor w, Tensor i, Tensor o, int mode, bint scaled, bint sparse,
         raise RuntimeError(f"embedding_bag(): mode has to be 0 (sum), 1 (mean) or 2 (max), not {mode}")
     if cnp.PyArray_NDIM(w.array) != 2:
         raise RuntimeError(f"embedding_bag(): weight has to be 2D, but got {cnp.PyArray_NDIM(w.array)}D")
-    if not FLOAT16 <= code_of(w.array) < COMPLEX64:
+    check_has_kernel(code_of(w.array), "embedding_bag")
+    if not FLOAT16 <= code_of(w.array) <= FLOAT64:
         raise RuntimeError(f"embedding_bag(): expected weight of a floating type, but got {dtype_of(code_of(w.array))}")
     for name, x in (("indices", i), ("offsets", o)):
         if cnp.PyArray_NDIM((<Tensor> x).array) != 1:

@@ -1,6 +1,6 @@
 """What convolutions take: sizes, settings and types that fit together."""
 
-from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, INT64, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, INT64, LONGDOUBLE, code_of, type_word
 from autograd_cy._core.graph.tensor cimport Tensor
 
 C_TYPES = ("bool", "unsigned char", "signed char", "short int", "int", "long int", "c10::Half", "float", "double",
@@ -80,7 +80,7 @@ cdef int check_types(Tensor x, Tensor weight, Tensor bias, bint transposed) exce
                            "same")
     if code_of(weight.array) != dtype_code:
         raise RuntimeError(f"expected scalar type {type_word(dtype_code)} but found {type_word(code_of(weight.array))}")
-    if dtype_code == BOOL or dtype_code >= COMPLEX64 or (transposed and dtype_code < FLOAT16 and dtype_code != INT64):
+    if dtype_code == BOOL or dtype_code >= LONGDOUBLE or (transposed and dtype_code < FLOAT16 and dtype_code != INT64):
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(dtype_code)}'")
     return 0
 

@@ -6,7 +6,7 @@ from cpython.object cimport PyObject
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, is_flat, is_large, new_array
-from autograd_cy._core.arrays.dtypes cimport FLOAT16, INT64, code_of, is_half, kernel_code, type_word
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, INT64, check_has_kernel, code_of, is_half, kernel_code, type_word
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, saved_array, take, unpack
@@ -109,6 +109,7 @@ cdef object of_classes(Tensor x, Tensor target, Tensor weight, int reduction, lo
     """The loss for a target of class numbers."""
     cdef int ndim = cnp.PyArray_NDIM(x.array), own = code_of(x.array)
     check_type(x, wrap_dim(0 if ndim == 1 else 1, ndim), "log_softmax")
+    check_has_kernel(own, "nll_loss_out_frame")
     check_target(x, target)
     if weight is not None:
         check_weight(x, weight)

@@ -10,7 +10,7 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, LONGDOUBLE, code_of, type_word
 from autograd_cy._core.batching.levels cimport open_levels
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, record_linear, shape_of
@@ -72,7 +72,7 @@ cdef bint leaves_alone(Tensor x, object p, object train) except -1:
         return True
     if code_of(x.array) < FLOAT16:
         raise RuntimeError(f"result type Float can't be cast to the desired output type {type_word(code_of(x.array))}")
-    if code_of(x.array) >= COMPLEX64:
+    if code_of(x.array) >= LONGDOUBLE:
         raise NotImplementedError(f"\"bernoulli_scalar_cpu_\" not implemented for '{type_word(code_of(x.array))}'")
     return False
 

@@ -7,7 +7,7 @@ from libc.stdint cimport int64_t
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport (
-    COMPLEX64, FLOAT16, FLOAT32, INT32, INT64, code_of, kernel_code, type_word)
+    COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, LONGDOUBLE, code_of, kernel_code, type_word)
 from autograd_cy._core.arrays.row_zeros cimport new_row_zeros
 from autograd_cy._core.batching.batched cimport BatchedTensor, zeros_as
 from autograd_cy._core.graph.layouts cimport sparse_rows
@@ -57,9 +57,22 @@ cdef cnp.ndarray rows_of(cnp.ndarray table, cnp.ndarray indices):
     return out
 
 
+cdef cnp.ndarray extended_table_gradient(object gradient, cnp.ndarray numbers, tuple constants):
+    """The same of longdouble, by NumPy."""
+    rows = gradient.reshape(len(numbers), constants[4])
+    if constants[2]:
+        rows = rows / np.bincount(numbers, minlength=constants[0])[numbers][:, None]
+    counted = numbers != constants[1]
+    table = np.zeros((constants[0], constants[4]), rows.dtype)
+    np.add.at(table, numbers[counted], rows[counted])
+    return table
+
+
 cdef cnp.ndarray table_gradient(cnp.ndarray gradient, cnp.ndarray indices, tuple constants):
     """Zeros for a table, with the gradients of rows added to them. The constants are those of the node."""
     cdef Py_ssize_t n = constants[0], inner = constants[4]
+    if code_of(gradient) == LONGDOUBLE:
+        return extended_table_gradient(gradient, numbers_within(indices, n).reshape(-1), constants)
     cdef int dtype_code = code_of(gradient) if code_of(gradient) >= COMPLEX64 else kernel_code(gradient)
     cdef cnp.ndarray g = flat(gradient, dtype_code), numbers = numbers_within(indices, n)
     cdef cnp.ndarray counts = np.bincount(numbers.reshape(-1), minlength=n) if constants[2] else None
@@ -254,7 +267,7 @@ def embedding_renorm_(input, indices, max_norm, norm_type):
     if cnp.PyArray_NDIM(table.array) != 2:
         raise RuntimeError(f"Expected 2-dimensional tensor, but got {cnp.PyArray_NDIM(table.array)}-dimensional tensor for "
                            "argument #1 'self' (while checking arguments for embedding_renorm_)")
-    if not FLOAT16 <= code_of(table.array) < COMPLEX64:
+    if not FLOAT16 <= code_of(table.array) <= FLOAT64:
         raise NotImplementedError(f"\"embedding_renorm_\" not implemented for '{type_word(code_of(table.array))}'")
     check_indices(i, "embedding_renorm_")
     if table.grad_fn is not None and needs_node(table):

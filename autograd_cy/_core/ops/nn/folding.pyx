@@ -3,7 +3,7 @@
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type
-from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, kernel_code, type_word
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, check_has_kernel, code_of, kernel_code, type_word
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport record_linear, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
@@ -74,6 +74,7 @@ cdef tuple blocks_of(tuple sizes, tuple windows):
 
 
 cdef int check_type(Tensor x, str kernel) except -1:
+    check_has_kernel(code_of(x.array), kernel)
     if BOOL < code_of(x.array) < FLOAT16:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(code_of(x.array))}'")
     return 0

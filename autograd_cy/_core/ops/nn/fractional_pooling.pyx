@@ -4,7 +4,7 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, code_of, type_word
 from autograd_cy._core.graph.record cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.nn.max_pooling cimport WindowMaxima, pooled
@@ -113,7 +113,7 @@ cdef tuple fractional(object input, int dims, object kernel_size, object output_
         if count + size - 1 > n:
             raise RuntimeError(f"{operation}{'_out' if dims == 3 else ''}(): pool {name} {size} too large relative to input "
                                f"{name} {n}")
-    if not FLOAT16 <= code_of(x.array) < COMPLEX64:
+    if not FLOAT16 <= code_of(x.array) <= FLOAT64:
         raise NotImplementedError(f"\"{operation}\" not implemented for '{type_word(code_of(x.array))}'")
     numbers = checked_samples(samples, x, dims)
     tables = tuple([random_windows(numbers[:, dims - 1 - k if dims == 2 else k], own[k], counts[k], kernel[k])

@@ -5,7 +5,7 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, sizes_of
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, INT64, code_of, dtype_of, kernel_code, type_word
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, INT64, code_of, dtype_of, kernel_code, type_word
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
@@ -122,7 +122,7 @@ cdef int check_input(Tensor x, Tensor grid, int dims, int mode) except -1:
     if len(own) == 5 and mode == 2:
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
     cdef int code = code_of(x.array)
-    if not FLOAT16 <= code < COMPLEX64:
+    if not FLOAT16 <= code <= FLOAT64:
         kernel = "grid_sampler_2d_cpu_kernel_impl" if len(own) == 4 else "grid_sampler3d_cpu"
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(code)}'")
     if code_of(grid.array) != code:

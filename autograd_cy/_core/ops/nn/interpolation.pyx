@@ -203,7 +203,7 @@ cdef int check_sizes(Tensor x, tuple sizes) except -1:
 
 cdef int check_type(Tensor x, str mode, object antialias) except -1:
     cdef int own = code_of(x.array), rank = cnp.PyArray_NDIM(x.array)
-    if FLOAT16 <= own < COMPLEX64 and not (antialias and is_half(own)):
+    if FLOAT16 <= own <= FLOAT64 and not (antialias and is_half(own)):
         return 0
     if own == UINT8 and mode not in ("linear", "trilinear"):
         return 0

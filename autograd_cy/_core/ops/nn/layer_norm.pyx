@@ -6,7 +6,8 @@ cimport cython
 from libc.math cimport sqrt
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of, is_half, kernel_code, type_word
+from autograd_cy._core.arrays.dtypes cimport (
+    FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of, is_half, kernel_code, type_word)
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, saved_like, unpack
@@ -238,7 +239,7 @@ cdef int check_types(Tensor x, Tensor weight, Tensor bias, str operation, str ke
     """Parameters are of the input's type, or float32 for a float16 input."""
     cdef int own = code_of(x.array)
     cdef int w = -1 if weight is None else code_of(weight.array), b = -1 if bias is None else code_of(bias.array)
-    if not FLOAT16 <= own < COMPLEX64:
+    if not FLOAT16 <= own <= FLOAT64:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(own)}'")
     if w == own and b >= 0 and b != own:
         raise RuntimeError(f"{operation}(): expected scalar type {type_word(own)} but found {type_word(b)}")

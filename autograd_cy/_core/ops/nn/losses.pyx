@@ -2,11 +2,13 @@
 
 import warnings
 
+import numpy as np
+
 cimport cython
 from cython cimport floating
 
-from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, kernel_code, promote, type_word
+from autograd_cy._core.arrays.buffers cimport cast, flat, in_type, new_array
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, LONGDOUBLE, code_of, kernel_code, promote, type_word
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, record2, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
@@ -107,6 +109,9 @@ cdef double sum_of_squares(const floating *x, const floating *y, npy_intp n) noe
 cdef cnp.ndarray squared_differences(cnp.ndarray a, cnp.ndarray b, int type_code, int reduction):
     """The squared differences of two arrays of one shape, their mean or their sum, in that type."""
     cdef int dtype_code = max(type_code, <int> FLOAT32)
+    if dtype_code == LONGDOUBLE:
+        losses = np.asarray(np.square(cast(a, dtype_code) - cast(b, dtype_code)))
+        return losses if reduction == NONE else np.asarray(losses.mean() if reduction == MEAN else losses.sum())
     cdef cnp.ndarray x = flat(a, dtype_code), y = flat(b, dtype_code), out
     cdef void *p = cnp.PyArray_DATA(x)
     cdef void *q = cnp.PyArray_DATA(y)
@@ -138,6 +143,8 @@ cdef class MseLossBackward0(Node):
         return ("reduction",)
 
     cdef object vjp_array(self, object gradient, int i, Request *request):
+        if code_of(<cnp.ndarray> gradient) == LONGDOUBLE:
+            return Node.vjp_array(self, gradient, i, request)
         cdef int dtype_code = kernel_code(<cnp.ndarray> gradient)
         cdef cnp.ndarray g = flat(<cnp.ndarray> gradient, dtype_code)
         cdef cnp.ndarray operand = saved_array(self, i)

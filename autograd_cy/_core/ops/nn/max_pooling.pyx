@@ -4,7 +4,7 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat
 from autograd_cy._core.arrays.channels cimport channels_at_end, has_channels_last, in_format, in_type_and_order
-from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT32, INT64, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT32, INT64, LONGDOUBLE, code_of, type_word
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument
@@ -106,7 +106,7 @@ cdef tuple pooled(object node_class, Tensor x, tuple counts, tuple tables, tuple
     """
     cdef int own = code_of(x.array), wide = max(own, <int> FLOAT32) if own >= FLOAT16 else INT64, dims = len(counts)
     cdef tuple sizes = shape_of(x)
-    if own == BOOL or own >= COMPLEX64:
+    if own == BOOL or own >= LONGDOUBLE:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(own)}'")
     cdef bint channels_last = keeps and cnp.PyArray_NDIM(x.array) == dims + 2 and has_channels_last(x.array)
     if channels_last and counts_places(x.array):

@@ -5,7 +5,7 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport in_type
-from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT64, UINT8, code_of, dtype_of, kernel_code, type_word
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT64, UINT8, check_has_kernel, code_of, dtype_of, kernel_code, type_word
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, record, record2, shape_of, tensor_argument
@@ -216,6 +216,7 @@ cdef object nll_loss_of(object input, object target, object weight, int reductio
     cdef int ndim = cnp.PyArray_NDIM(x.array)
     check_target(x, t)
     check_real(x, "nll_loss_out_frame")
+    check_has_kernel(code_of(x.array), "nll_loss_out_frame")
     if w is not None:
         check_weight(x, w)
     if ndim < 3 or ndim == 4:

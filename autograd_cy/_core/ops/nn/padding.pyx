@@ -7,7 +7,7 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second, has_channels_last, in_format
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT64, LONGDOUBLE, code_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array
@@ -74,7 +74,7 @@ cdef list channel_maps(list maps, Py_ssize_t channels):
 cdef object padded(cnp.ndarray x, tuple pads, str mode, bint channels_last):
     """A new array with borders: floats by a kernel."""
     maps = maps_of((<object> x).shape, pads, mode)
-    if FLOAT16 <= code_of(x) < COMPLEX64:
+    if FLOAT16 <= code_of(x) <= FLOAT64:
         if channels_last and len(pads) == 4:
             return channels_second(spread_out(channels_at_end(x), channel_maps(maps, cnp.PyArray_DIM(x, 1))))
         return in_format(spread_out(x, maps), channels_last)
@@ -87,6 +87,8 @@ cdef object padded(cnp.ndarray x, tuple pads, str mode, bint channels_last):
 cdef object folded(cnp.ndarray g, tuple pads, str mode, tuple sizes, bint channels_last):
     """The transposed operation, for an array that had those sizes."""
     maps = maps_of(sizes, pads, mode)
+    if code_of(g) == LONGDOUBLE:
+        return in_format(folded_by_rows(g, maps, sizes, len(pads) // 2), channels_last)
     if code_of(g) < COMPLEX64:
         if channels_last and len(pads) == 4:
             own = (sizes[0], *sizes[2:], sizes[1])
@@ -94,6 +96,17 @@ cdef object folded(cnp.ndarray g, tuple pads, str mode, tuple sizes, bint channe
         return in_format(folded_in(g, maps, sizes), channels_last)
     real, imaginary = [folded_in(part, maps, sizes) for part in ((<object> g).real, (<object> g).imag)]
     return in_format(real + g.dtype.type(1j) * imaginary, channels_last)
+
+
+cdef object folded_by_rows(object g, list maps, tuple sizes, int dims):
+    """The same by NumPy, one dimension after the other."""
+    cdef int k, axis
+    for k in range(dims):
+        axis = g.ndim - 1 - k
+        total = np.zeros((*g.shape[:axis], sizes[axis], *g.shape[axis + 1:]), g.dtype)
+        np.add.at(total, (slice(None),) * axis + (np.asarray(maps[2 - k]),), g)
+        g = total
+    return g
 
 
 # nodes

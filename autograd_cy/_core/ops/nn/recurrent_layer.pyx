@@ -9,7 +9,7 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array, new_zeros
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of, dtype_of, kernel_code, long_word, type_word
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, code_of, dtype_of, kernel_code, long_word, type_word
 from autograd_cy._core.graph.node cimport HANDLES, Node
 from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, record_all, shape_of
 from autograd_cy._core.graph.saved cimport freed_error
@@ -297,7 +297,7 @@ cdef int check_sizes(CellKind kind, Tensor x, npy_intp rows, Tensor h, Tensor c,
 
 cdef int check_types(tuple inputs) except -1:
     cdef int own = code_of((<Tensor> inputs[0]).array)
-    if not FLOAT16 <= own < COMPLEX64:
+    if not FLOAT16 <= own <= FLOAT64:
         raise RuntimeError(f"\"addmm_impl_cpu_\" not implemented for '{type_word(own)}' (recurrent layers take floats)")
     for x in inputs:
         if x is not None and code_of((<Tensor> x).array) != own:

@@ -3,7 +3,7 @@
 cimport cython
 
 from autograd_cy._core.arrays.channels cimport has_channels_last
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, INT64, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, INT64, code_of, type_word
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument
@@ -81,7 +81,7 @@ cdef object unpooled(object input, object indices, int dims, tuple sizes):
     check_not_empty(x, f"max_unpooling{dims}d_forward_out_cpu(): Expected input to have non-zero size for non-batch "
                        f"dimensions, "
                        "but got {} with dimension {} being empty.")
-    if not FLOAT16 <= own < COMPLEX64:
+    if not FLOAT16 <= own <= FLOAT64:
         raise NotImplementedError(f"\"{operation}\" not implemented for '{type_word(own)}'")
     cdef tuple outer = shape_of(x)[:cnp.PyArray_NDIM(x.array) - dims]
     check_output_sizes(outer + sizes)

@@ -6,7 +6,8 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast
 from autograd_cy._core.arrays.dtypes cimport (
-    BFLOAT16, BOOL, COMPLEX128, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of, default_code, dtype_of, long_word, type_word)
+    BFLOAT16, BOOL, COMPLEX128, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, LONGDOUBLE, code_of, default_code, dtype_of, long_word,
+    promote, type_word)
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.operands cimport number_code
@@ -181,7 +182,11 @@ def float_power(input, exponent):
     tensor([4., 9.], dtype=torch.float64)
     """
     cdef bint is_complex = any([x.is_complex() if isinstance(x, Tensor) else type(x) is complex for x in (input, exponent)])
-    cdef object wanted = dtype_of(COMPLEX128 if is_complex else FLOAT64), kind = complex if is_complex else float
+    cdef bint is_extended = any([isinstance(x, Tensor) and code_of((<Tensor> x).array) == LONGDOUBLE for x in (input, exponent)])
+    cdef object wanted = dtype_of(COMPLEX128 if is_complex else LONGDOUBLE if is_extended else FLOAT64)
+    cdef object kind = complex if is_complex else float
+    if is_complex and is_extended:
+        promote(COMPLEX128, LONGDOUBLE)
     input, exponent = [x.to(wanted) if isinstance(x, Tensor) else kind(x) for x in (input, exponent)]
     return input ** exponent
 
@@ -325,7 +330,7 @@ def quotient_added(input, tensor1, tensor2, value):
 def float_power_(Tensor self, exponent):
     """float_power_(exponent) -> Tensor: float_power() written into the tensor's own memory, which is of double precision."""
     is_complex = self.is_complex() or (exponent.is_complex() if isinstance(exponent, Tensor) else type(exponent) is complex)
-    wanted = COMPLEX128 if is_complex else FLOAT64
+    wanted = COMPLEX128 if is_complex else LONGDOUBLE if code_of(self.array) == LONGDOUBLE else FLOAT64
     if code_of(self.array) != wanted:
         raise RuntimeError(f"the base given to float_power_ has dtype {type_word(code_of(self.array))} but the operation's "
                            f"result requires dtype {type_word(wanted)}")

@@ -5,7 +5,7 @@ any operand that is broadcast.
 """
 
 from autograd_cy._core.arrays.buffers cimport dense, new_array
-from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of, is_half
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, LONGDOUBLE, code_of, is_half
 from autograd_cy._core.graph.node cimport Node, Request, make_node
 from autograd_cy._core.graph.operands cimport number_tensor
 from autograd_cy._core.graph.record cimport needs_node, record_first, shape_of
@@ -23,7 +23,7 @@ cdef class LossNode(PointwiseNode):
         cdef tuple sizes = self.constants[len(<tuple> self.constants) - 1]
         if sizes is None:
             return PointwiseNode.vjp_array(self, g, i, request)
-        if is_half(code_of(<cnp.ndarray> g)):
+        if is_half(code_of(<cnp.ndarray> g)) or code_of(<cnp.ndarray> g) == LONGDOUBLE:
             return Node.vjp_array(self, g, i, request)
         request.may_overwrite = False
         return gradient_of(self, divided(<cnp.ndarray> g, divisor(self.constants[0], sizes)), i, request)

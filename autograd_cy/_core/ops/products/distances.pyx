@@ -5,7 +5,8 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, is_half, type_word
+from autograd_cy._core.arrays.dtypes cimport (
+    COMPLEX64, FLOAT16, FLOAT32, FLOAT64, check_has_kernel, code_of, is_half, type_word)
 from autograd_cy._core.graph.duals cimport note_zero_norm
 from autograd_cy._core.graph.limits cimport limit_of_quotient
 from autograd_cy._core.graph.node cimport Node, Request
@@ -116,7 +117,8 @@ cdef int check_operands(Tensor a, Tensor b, object p, object compute_mode) excep
     for name, x in (("X1", a), ("X2", b)):
         if cnp.PyArray_NDIM(x.array) < 2:
             raise RuntimeError(f"cdist only supports at least 2D tensors, {name} got: {cnp.PyArray_NDIM(x.array)}D")
-        if not FLOAT16 <= code_of(x.array) < COMPLEX64:
+        check_has_kernel(code_of(x.array), "cdist")
+        if not FLOAT16 <= code_of(x.array) <= FLOAT64:
             raise RuntimeError(f"cdist only supports floating-point dtypes, {name} got: {type_word(code_of(x.array))}")
     if shape_of(a)[-1] != shape_of(b)[-1]:
         raise RuntimeError("X1 and X2 must have the same number of columns. X1: "
@@ -166,7 +168,8 @@ def pdist(input, p: float = 2.0):
     cdef Tensor x = tensor_argument(input, "pdist", "input", 1)
     if cnp.PyArray_NDIM(x.array) != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {cnp.PyArray_NDIM(x.array)}D")
-    if not FLOAT16 <= code_of(x.array) < COMPLEX64:
+    check_has_kernel(code_of(x.array), "pdist")
+    if not FLOAT16 <= code_of(x.array) <= FLOAT64:
         raise RuntimeError("pdist only supports floating-point dtypes")
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, FLOAT64, code_of, is_half, type_word
+from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, FLOAT64, check_has_kernel, code_of, is_half, type_word
 from autograd_cy._core.graph.record cimport as_tensor, shape_of, shown, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -36,6 +36,7 @@ def bincount(input, weights: Tensor | None = None, minlength: int = 0):
     cdef Tensor w = tensor_argument(weights, "bincount", "weights", 2)
     if shape_of(w) != shape_of(x):
         raise RuntimeError("weights should be 1-d and have the same length as input")
+    check_has_kernel(code_of(w.array), "bincount_cpu")
     kind = np.float32 if code_of(w.array) == FLOAT32 else np.float64
     sums = np.bincount(x.array, w.array, minlength).astype(kind)
     return shown("bincount", new_tensor(sums), (x, weights))

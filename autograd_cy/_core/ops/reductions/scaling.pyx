@@ -7,12 +7,13 @@ multiplied by it. Neither step rounds.
 
 import numpy as np
 
-from libc.float cimport DBL_EPSILON, DBL_MAX, DBL_MIN, FLT_EPSILON, FLT_MAX, FLT_MIN
-from libc.math cimport sqrt
+from libc.float cimport DBL_EPSILON, DBL_MAX, DBL_MIN, FLT_EPSILON, FLT_MAX, FLT_MIN, LDBL_EPSILON, LDBL_MAX, LDBL_MIN
+from libc.math cimport sqrt, sqrtl
 from libc.string cimport memcmp
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, code_of
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, LONGDOUBLE, code_of
+from autograd_cy._core.kernels.extended_loops cimport extended_between
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.reduction_loops cimport Dims
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -24,6 +25,9 @@ cdef bint in_range(cnp.ndarray totals) noexcept:
     """Whether no sum of powers overflowed, or is so small that terms may have underflowed."""
     if code_of(totals) == FLOAT32:
         return all_between(<float *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), FLT_MIN / FLT_EPSILON, FLT_MAX)
+    if code_of(totals) == LONGDOUBLE:
+        return extended_between(<long double *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), LDBL_MIN / LDBL_EPSILON,
+                                LDBL_MAX)
     return all_between(<double *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), DBL_MIN / DBL_EPSILON, DBL_MAX)
 
 
@@ -32,6 +36,9 @@ cdef bint roots_in_range(cnp.ndarray roots) noexcept:
     if code_of(roots) == FLOAT32:
         return all_between(<float *> cnp.PyArray_DATA(roots), cnp.PyArray_SIZE(roots), sqrt(FLT_MIN / FLT_EPSILON),
                            FLT_MAX)
+    if code_of(roots) == LONGDOUBLE:
+        return extended_between(<long double *> cnp.PyArray_DATA(roots), cnp.PyArray_SIZE(roots),
+                                sqrtl(LDBL_MIN / LDBL_EPSILON), LDBL_MAX)
     return all_between(<double *> cnp.PyArray_DATA(roots), cnp.PyArray_SIZE(roots), sqrt(DBL_MIN / DBL_EPSILON), DBL_MAX)
 
 
@@ -41,7 +48,7 @@ cdef bint zeros_are_exact(cnp.ndarray results, cnp.ndarray array, Dims dims, bin
     False for arrays that are not real, not in C order, or reduced along dimensions apart from each other.
     """
     cdef npy_intp outer, n, inner
-    if code_of(array) != code_of(results) or not (is_flat(array) and is_flat(results)) or not cnp.PyArray_SIZE(array):
+    if code_of(array) != code_of(results) or code_of(array) == LONGDOUBLE or not (is_flat(array) and is_flat(results)) or not cnp.PyArray_SIZE(array):
         return False
     if not seen_as_three(array, dims, &outer, &n, &inner):
         return False
@@ -106,6 +113,9 @@ cdef bint fourth_powers_fit(cnp.ndarray totals) noexcept:
     if code_of(totals) == FLOAT32:
         return all_between(<float *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), sqrt(sqrt(FLT_MIN)),
                            sqrt(sqrt(FLT_MAX)))
+    if code_of(totals) == LONGDOUBLE:
+        return extended_between(<long double *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), sqrtl(sqrtl(LDBL_MIN)),
+                                sqrtl(sqrtl(LDBL_MAX)))
     return all_between(<double *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), sqrt(sqrt(DBL_MIN)), sqrt(sqrt(DBL_MAX)))
 
 

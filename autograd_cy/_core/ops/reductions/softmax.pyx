@@ -7,12 +7,14 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, is_flat, new_array
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, as_dtype, code_of, is_half, to_inexact, type_word
+from autograd_cy._core.arrays.dtypes cimport (
+    COMPLEX64, FLOAT16, FLOAT32, LONGDOUBLE, as_dtype, code_of, is_half, to_inexact, type_word)
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, record2
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.graph.zeros cimport zeroed
+from autograd_cy._core.kernels.extended_loops cimport extended_log_of_sum, extended_softmax, extended_softmax_gradient
 from autograd_cy._core.kernels.loops cimport Kernel
 from autograd_cy._core.kernels.reduction_gradients cimport EXPONENTIAL
 from autograd_cy._core.kernels.reduction_loops cimport Dims, count_along, reduced_sizes
@@ -58,6 +60,9 @@ cdef cnp.ndarray normalized(cnp.ndarray array, int dim, bint logarithmic, bint *
     cdef int dtype_code = code_of(array)
     if is_half(dtype_code):
         return cast(normalized(cast(array, FLOAT32), dim, logarithmic, peaked), dtype_code)
+    if dtype_code == LONGDOUBLE:
+        peaked[0] = False
+        return extended_softmax(array, dim, logarithmic)
     cdef cnp.ndarray x = dense(array), y = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
     cdef Layout of = layout_of(x, dim)
     cdef void *p = cnp.PyArray_DATA(x)
@@ -77,6 +82,8 @@ cdef cnp.ndarray gradient_of(cnp.ndarray gradient, cnp.ndarray result, int dim, 
     cdef int dtype_code = code_of(gradient)
     if is_half(dtype_code):
         return cast(gradient_of(cast(gradient, FLOAT32), cast(result, FLOAT32), dim, logarithmic, peaked, False), dtype_code)
+    if dtype_code == LONGDOUBLE:
+        return extended_softmax_gradient(gradient, result, dim, logarithmic)
     cdef cnp.ndarray g = dense(gradient), y = dense(result)
     cdef cnp.ndarray out = g if ours or g is not gradient else new_array(dtype_code, cnp.PyArray_NDIM(g), cnp.PyArray_DIMS(g))
     cdef Layout of = layout_of(g, dim)
@@ -302,6 +309,8 @@ cdef cnp.ndarray log_of_sum(cnp.ndarray array, Dims dims, bint keepdim):
     cdef int dtype_code = code_of(array), ndim = cnp.PyArray_NDIM(array)
     if is_half(dtype_code):
         return cast(log_of_sum(cast(array, FLOAT32), dims, keepdim), dtype_code)
+    if dtype_code == LONGDOUBLE:
+        return extended_log_of_sum(array, dim_tuple(dims) if ndim else ()).reshape(reduced_sizes(array, dims, keepdim))
     cdef list order = [d for d in range(ndim) if not dims >> d & 1] + [d for d in range(ndim) if dims >> d & 1]
     cdef cnp.ndarray x = dense(array.transpose(order))
     cdef tuple sizes = reduced_sizes(array, dims, keepdim)

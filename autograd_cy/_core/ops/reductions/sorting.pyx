@@ -6,7 +6,7 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport dense, flat
 from autograd_cy._core.arrays.dtypes cimport (
-    BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, code_of, type_word)
+    BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, LONGDOUBLE, UINT32, UINT64, code_of, type_word)
 from autograd_cy._core.graph.record cimport as_tensor, int64_of, needs_node, shape_of, shown
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.sorting_keys cimport has_equals, places_of_keys, sorting_keys
@@ -80,7 +80,7 @@ cdef object places_in_order(cnp.ndarray array, int dim, bint descending, str ope
         raise RuntimeError(f" {operation} does not support complex dtypes on CPU")
     if cnp.PyArray_NDIM(array) == 0:
         return np.zeros((), np.int64)
-    if dtype_code in (INT64, UINT32, UINT64, FLOAT64):
+    if dtype_code in (INT64, UINT32, UINT64, FLOAT64, LONGDOUBLE):
         return long_places_in_order(array, dim, descending)
     rows = flat(in_rows(array, dim), FLOAT32 if dtype_code >= FLOAT16 else INT32)
     keys = sorting_keys(rows, descending)
@@ -89,7 +89,7 @@ cdef object places_in_order(cnp.ndarray array, int dim, bint descending, str ope
 
 
 cdef object long_places_in_order(cnp.ndarray array, int dim, bint descending):
-    """The same of elements of 64 bits, and of uint32."""
+    """The same of elements of 64 bits and more, and of uint32."""
     cdef cnp.ndarray rows
     if code_of(array) == FLOAT64:               # a faster way, on which equal elements may change places
         rows = dense(in_rows(array, dim))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of
+from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, check_has_kernel, code_of
 from autograd_cy._core.graph.record cimport as_tensor, shape_of
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.reductions.reduction_node cimport one_dim
@@ -114,6 +114,7 @@ def nanquantile(input, q: float | Tensor, dim: int | None = None, keepdim: bool 
 cdef object quantiles(object input, object q, object dim, bint keepdim, object interpolation, bint skips):
     cdef str name = "nanquantile" if skips else "quantile"
     cdef Tensor x = as_tensor(input, name)
+    check_has_kernel(code_of(x.array), name)
     if code_of(x.array) not in (FLOAT32, FLOAT64):
         raise RuntimeError(f"{name}() input tensor must be either float or double dtype")
     parts = checked_parts(x, q, name)

@@ -8,7 +8,8 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of, dtype_of, is_half, to_complex, to_inexact, type_word
+from autograd_cy._core.arrays.dtypes cimport (
+    COMPLEX64, FLOAT16, check_has_kernel, code_of, dtype_of, is_half, to_complex, to_inexact, type_word)
 from autograd_cy._core.batching.batched cimport BatchedTensor, batched, level_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, record_linear, shape_of, wrap_dim
@@ -137,6 +138,7 @@ cdef Tensor given(object input, str name):
     """The input, in a type that has a transform."""
     cdef Tensor x = as_tensor(input, name)
     cdef int dtype_code = code_of(x.array)
+    check_has_kernel(dtype_code, name)
     if is_half(dtype_code):
         raise RuntimeError("Unsupported dtype Half")
     return <Tensor> (<object> x).to(dtype_of(to_inexact(dtype_code))) if dtype_code < FLOAT16 else x
