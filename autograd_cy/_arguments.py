@@ -87,10 +87,10 @@ def sizes(function: str, shape: tuple[Any, ...], size: Any = None) -> tuple[int,
 
 
 def number(function: str, argument: str, value: Any) -> bool | int | float | complex:
-    """The Python number that ``value`` is or holds (a NumPy scalar, a 0-d tensor); else TypeError."""
+    """The Python number that ``value`` is or holds (a NumPy scalar, a 0-d tensor), or a longdouble; else TypeError."""
     if isinstance(value, np.generic) or (isinstance(value, Tensor) and value.ndim == 0 and not value.requires_grad):
         value = value.item()
-    if not isinstance(value, (int, float, complex)):
+    if not isinstance(value, (int, float, complex, np.longdouble)):
         raise TypeError(f"{function}(): argument '{argument}' must be Number, not {type(value).__name__}")
     return value
 
@@ -124,7 +124,7 @@ def laid_out_like(array: np.ndarray, make: Callable[..., np.ndarray], *options: 
 
 
 def dtype_of_number(kind: type) -> Any:
-    """The dtype that PyTorch gives to Python's bool, int, float and complex; None for other types."""
+    """The dtype that PyTorch gives to Python's bool, int, float and complex, and that of NumPy's longdouble; else None."""
     if issubclass(kind, bool):
         return dtypes.convert(np.bool_)
     if issubclass(kind, int):
@@ -133,7 +133,7 @@ def dtype_of_number(kind: type) -> Any:
         return dtypes.get_default()
     if issubclass(kind, complex):
         return dtypes.get_default().to_complex()
-    return None
+    return dtypes.convert(kind) if issubclass(kind, np.longdouble) else None
 
 
 def to_integers(values: np.ndarray, dtype: np.dtype) -> np.ndarray:

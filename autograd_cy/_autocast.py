@@ -3,8 +3,8 @@
 NOTE [Autocast]
   1. While it is enabled, `answer` is the last handler of calls (case 9 of NOTE [Overrides]). It casts the operands of the
      operations in the table of `_autocast_rules`, and leaves all other calls alone. Nothing else in the package knows of it.
-  2. Operands that are cast are real tensors of floats, except float64 and longdouble. Calls with `out=` and in-place operations are made
-     as they are.
+  2. Operands that are cast are real tensors of floats, except float64 and longdouble. Calls with `out=` and in-place
+     operations are made as they are.
   3. The cast of a float32 leaf that requires grad is kept until the outermost autocast ends, so that a weight is cast once
      and its gradients are summed before they are cast back. A cast serves again only for the same version of the leaf, in
      the same grad mode, and outside of forward mode and of func's transforms.

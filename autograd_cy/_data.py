@@ -246,6 +246,8 @@ def _array_of_leaves(leaves: list[Any], shape: tuple[int, ...], dtype: np.dtype 
             exact = np.array(leaves, dtype=_exact_type(leaves, inferred, dtype))
     except OverflowError:
         raise ValueError("Overflow when unpacking long long: an int is too large for int64") from None
+    if dtype == np.uint64 and exact.dtype == np.int64 and (exact < 0).any():
+        raise OverflowError(f"can't convert negative int to unsigned: {exact.min()}")
     return to_integers(exact, dtype).reshape(shape)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from Cython.Tempita import Template
 
-from codegen.rows import DIGITS, OF_TWO
+from codegen.rows import DIGITS
 
 LITERAL = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?![\w.])")
 Type = namedtuple("Type", "suffix ctype kind code")

@@ -141,7 +141,9 @@ class Writer(_Pickler):
         """The record with the tensor's memory, and where it lies in it."""
         part, of = part_of(array_of(tensor)), tensor.dtype
         if of.name == "longdouble":
-            raise NotImplementedError("save(): the bits of a longdouble differ between platforms. Save it as float64, or pickle it")
+            raise NotImplementedError(
+                "save(): the bits of a longdouble differ between platforms: save it as float64, or pickle it"
+            )
         kind, itemsize = STORAGES.get(of.name, "storage.UntypedStorage"), of.itemsize if of.name in STORAGES else 1
         numel = part.memory.size // itemsize
         reference = _Reference(("storage", _global(f"torch.{kind}"), self._key(part.memory, of), "cpu", numel))

@@ -96,8 +96,8 @@ class Run:
 class Point:
     """A function of tensors, and the point where its derivatives are looked at.
 
-    `arrays` are the values of the tensors that require grad, in double precision (longdouble stays that); `outputs` those of the floating and complex
-    outputs. Inputs and outputs may be nested in containers.
+    `arrays` are the values of the tensors that require grad, in double precision (longdouble stays that); `outputs` those of
+    the floating and complex outputs. Inputs and outputs may be nested in containers.
     """
 
     takes_tensors = True
@@ -187,7 +187,8 @@ class Point:
         with np.errstate(all="ignore"):
             beside = [to_real(self.evaluate([nearby(a, k) for a in self.arrays])) for k in range(NEARBY)]
             apart = [np.abs(value - self.value) for value in beside if value.shape == self.value.shape]
-        return np.max([rounding_of(self.value) * np.abs(self.value), *(np.where(np.isfinite(a), a, 0.0) for a in apart)], axis=0)
+        own = rounding_of(self.value) * np.abs(self.value)
+        return np.max([own, *(np.where(np.isfinite(a), a, 0.0) for a in apart)], axis=0)
 
     def complex_slope(self, direction: Array) -> Array | None:
         """point.complex_slope(direction): the same by the complex step; None where the function does not take it."""

@@ -155,3 +155,11 @@ def test_promotion_parity():
     for name in NAMES:
         for other in (*OTHERS, *FLOATS):
             assert outcome(ag, name, other) == outcome(torch, name, other)
+
+
+@pytest.mark.parametrize("values", [-1, [2, -1], [[-300]]])
+def test_negative_integers_are_refused_in_uint64_and_wrap_in_narrower_types(values):
+    with pytest.raises(OverflowError, match="can't convert negative int to unsigned"):
+        ag.tensor(values, dtype=ag.uint64)
+    assert ag.tensor(-1, dtype=ag.uint16).item() == 2**16 - 1 and ag.tensor([-1], dtype=ag.uint32).item() == 2**32 - 1
+    assert ag.tensor([-1]).to(ag.uint64).item() == ag.full((), -1, dtype=ag.uint64).item() == 2**64 - 1

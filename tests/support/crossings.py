@@ -18,9 +18,10 @@ import autograd_cy as ag
 from autograd_cy._core.arrays.dtypes import kind_of
 from autograd_cy._core.runtime.threads import set_kernel_threads
 
-NEAR = {"e": 1e-2, "E": 8e-2, "f": 5e-5, "d": 1e-10, "F": 5e-5, "D": 1e-10}  # by the type's letter, of the largest element
+# by the type's letter, of the largest element
+NEAR = {"e": 1e-2, "E": 8e-2, "f": 5e-5, "d": 1e-10, "g": 1e-13, "F": 5e-5, "D": 1e-10}
 # Numbers of that size are left of a singular matrix: rounding errors, divided by others. BLAS's are not those of our products.
-LOST = {"e": 1e6, "E": 1e5, "f": 7e13, "d": 2e31, "F": 7e13, "D": 2e31}
+LOST = {"e": 1e6, "E": 1e5, "f": 7e13, "d": 2e31, "g": 1e37, "F": 7e13, "D": 2e31}
 
 # thresholds
 

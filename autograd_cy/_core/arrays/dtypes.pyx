@@ -226,6 +226,8 @@ def set_default(value):
     cdef dtype d = as_dtype(value)
     if not d.is_floating_point:
         raise TypeError(f"only floating-point types are supported as the default type, not {d}")
+    if d.dtype_code == LONGDOUBLE:
+        raise TypeError("torch.longdouble cannot be the default type: Python's floats and complex numbers have no such digits")
     default = d.dtype_code
 
 
