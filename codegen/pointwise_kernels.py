@@ -90,6 +90,7 @@ class Kernel:
         self.suffix, self.ctype, self.kind, self.code = of_type
         self.name, self.formula, self.operands, self.lets = f"{name}_{self.suffix}", formula, operands, lets
         self.conjugate = conjugate and self.kind == "c"
+        self.cloned = "COMPLEX_" if self.kind == "c" else "EXTENDED_" if self.suffix == EXTENDED.suffix else ""   # of a macro
         used = names_in(formula, lets)
         inline = IN_EXTENDED if self.suffix == EXTENDED.suffix else INLINE
         self.inline = [v for v in used if lets[v][0] in inline and self.kind == "r"]

@@ -152,6 +152,14 @@ def test_gradients_of_what_is_drawn_are_zero():
             assert jacfwd(draw, randomness=randomness)(x.detach()).tolist() == [[0.0] * 4] * 4
 
 
+@pytest.mark.parametrize("dims", [2, 3])
+def test_fractional_pooling_takes_the_same_regions_for_all_samples(dims):
+    pool = getattr(F, f"fractional_max_pool{dims}d")
+    x = torch.rand(2, 3, *[9] * dims).expand(4, 2, 3, *[9] * dims)
+    y = vmap(lambda x: pool(x, 2, output_size=3), randomness="same")(x)
+    assert y.shape == (4, 2, 3, *[3] * dims) and all(torch.equal(y[0], other) for other in y[1:])
+
+
 def test_fractional_pooling_draws_within():
     x = torch.arange(81.0).reshape(1, 9, 9).expand(4, 1, 9, 9)
     found = vmap(lambda x: F.fractional_max_pool2d(x, 2, output_size=4), randomness="different")(x)

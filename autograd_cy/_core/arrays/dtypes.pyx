@@ -227,7 +227,7 @@ def set_default(value):
     if not d.is_floating_point:
         raise TypeError(f"only floating-point types are supported as the default type, not {d}")
     if d.dtype_code == LONGDOUBLE:
-        raise TypeError("torch.longdouble cannot be the default type: Python's floats and complex numbers have no such digits")
+        raise TypeError("torch.longdouble cannot be the default type: Python's numbers have no such digits")
     default = d.dtype_code
 
 
@@ -314,7 +314,8 @@ cdef str long_word(int dtype_code):
     """The name in C++ that some messages have: 'float' and 'double' for the common two."""
     name = (<dtype> ALL[dtype_code]).name
     return {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
-            "longdouble": "long double", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>", "int64": "long int", "int32": "int",
+            "longdouble": "long double", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
+            "int64": "long int", "int32": "int",
             "uint16": "short unsigned int", "uint32": "unsigned int", "uint64": "long unsigned int"}.get(name, name)
 
 

@@ -31,7 +31,9 @@ AUTOGRAD_CY_G(normal_pdf)(long double x) { return 0.3989422804014326779399460599
 AUTOGRAD_CY_G(entr)(long double x) { return x > 0.0L ? -x * logl(x) : x == 0.0L ? 0.0L : x < 0.0L ? -INFINITY : x; }
 AUTOGRAD_CY_G(hypot)(long double a, long double b) { return isnan(a) || isnan(b) ? a + b : hypotl(a, b); }
 AUTOGRAD_CY_G(nextafter)(long double a, long double b) { return nextafterl(a, b); }
-AUTOGRAD_CY_G(ldexp)(long double a, long double b) { return b == truncl(b) && fabsl(b) < 1e5L ? ldexpl(a, (int) b) : a * exp2l(b); }
+AUTOGRAD_CY_G(ldexp)(long double a, long double b) {
+    return b == truncl(b) && fabsl(b) < 1e5L ? ldexpl(a, (int) b) : a * exp2l(b);
+}
 
 AUTOGRAD_CY_G(sigmoid_slope)(long double x) {
     long double e = expl(-fabsl(x)), y = 1.0L / (1.0L + e);

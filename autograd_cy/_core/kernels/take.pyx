@@ -309,4 +309,6 @@ cdef bint is_rows(cnp.ndarray array, int axis, tuple places, object values) exce
             or code_of(<cnp.ndarray> values) != code_of(array)):
         return False
     wanted = np.shape(array)[:axis] + np.shape(places[axis]) + np.shape(array)[axis + 1:]
-    return code_of(array) >= FLOAT32 and code_of(array) != LONGDOUBLE and np.shape(values) == wanted and np.size(values) > 0 and values.flags.aligned
+    if code_of(array) < FLOAT32 or code_of(array) == LONGDOUBLE:
+        return False
+    return np.shape(values) == wanted and np.size(values) > 0 and values.flags.aligned

@@ -48,7 +48,9 @@ cdef bint zeros_are_exact(cnp.ndarray results, cnp.ndarray array, Dims dims, bin
     False for arrays that are not real, not in C order, or reduced along dimensions apart from each other.
     """
     cdef npy_intp outer, n, inner
-    if code_of(array) != code_of(results) or code_of(array) == LONGDOUBLE or not (is_flat(array) and is_flat(results)) or not cnp.PyArray_SIZE(array):
+    if code_of(array) != code_of(results) or code_of(array) == LONGDOUBLE:
+        return False
+    if not (is_flat(array) and is_flat(results)) or not cnp.PyArray_SIZE(array):
         return False
     if not seen_as_three(array, dims, &outer, &n, &inner):
         return False
