@@ -123,8 +123,10 @@ cdef tuple fractional(object input, int dims, object kernel_size, object output_
 
 
 class FractionalRule:
-    """FractionalRule(dims): the batching rule of fractional pooling: random numbers that were given are those of each "
-      "sample."""
+    """FractionalRule(dims): the batching rule of fractional pooling.
+
+    Random numbers that were given are those of each sample; where all samples are to draw the same, they are drawn here.
+    """
 
     def __init__(self, dims):
         self.planes = PlanesRule(dims)
@@ -133,6 +135,10 @@ class FractionalRule:
                  _random_samples=None):
         """The operation on all samples."""
         numbers, rank = _random_samples, rank_of(input)
+        if numbers is None and rank in (self.planes.dims + 1, self.planes.dims + 2) and not drawing_levels():
+            outer = ((1,) + shape_of(input))[-2 - self.planes.dims:][:2]
+            numbers = new_tensor(drawn_array("uniform", (*outer, self.planes.dims), (<Tensor> input).array.dtype, None,
+                                             call.function.__name__))
         if isinstance(numbers, Tensor) and rank_of(numbers) == 3 and rank in (self.planes.dims + 1, self.planes.dims + 2):
             own = 1 if rank == self.planes.dims + 1 else input.shape[0]
             numbers = call.front(numbers)[:, :own].flatten(0, 1)
