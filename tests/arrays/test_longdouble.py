@@ -87,6 +87,11 @@ def test_complex_numbers_are_refused(call):
         call(x_of(1.0, 2.0))
 
 
+def test_a_complex_number_does_not_fit():
+    with pytest.raises(RuntimeError, match="long double"):
+        ag.full((2,), 1j, dtype=ag.longdouble)
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -13,7 +13,7 @@ cnp.import_array()
 C_NAMES = {"uint8": "uint8_t", "int8": "int8_t", "int16": "int16_t", "int32": "int", "int64": "int64_t",
            "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "uint64_t", "float16": "c10::Half",
            "bfloat16": "c10::BFloat16", "float32": "float", "float64": "double",
-           "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
+           "longdouble": "long double", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>"}
 
 BFLOAT16_MAX = float.fromhex("0x1.fep127")
 TOO_LARGE, TOO_SMALL = "int too big to convert", "can't convert negative int to unsigned"
