@@ -25,7 +25,7 @@ cdef extern from *:
             real const *, real *, npy_intp, npy_intp, npy_intp, real const *, real const *, real const *); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_tile_gradients( \\
             real const *, real const *, real *, npy_intp, npy_intp, npy_intp, real const *, real const *, real const *, \\
-            real const *); \\
+            real const *, real const *); \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_sum_columns( \\
             real const *, real const *, npy_intp, npy_intp, npy_intp, real const *, real *, real *);
     DECLARE_CLONED(float, __pyx_fuse_0)
@@ -419,35 +419,32 @@ cdef void row_gradients_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexce
 
 
 cdef inline void row_gradients_part(Work *p, npy_intp row, npy_intp end, real kind) noexcept nogil:
-    cdef real[COLUMNS] means, factors, slopes, constants
+    cdef real[COLUMNS] means, scales, weights, slopes, constants
     cdef npy_intp n = p.planes.channels, start = 0, at, j, k
-    cdef real scale
     cdef Tiles tiles
     while start < n:
         tiles = tiles_of(n, max(COLUMNS // n, <npy_intp> 1), start, end - row)
         k = start
         for j in range(tiles.width):
-            scale = (<const real *> p.scales)[k]
-            means[j] = (<const real *> p.means)[k]
-            factors[j] = scale if p.weight == NULL else scale * (<const real *> p.weight)[k]
-            constants[j] = scale * <real> p.corrections[2 * k]
-            slopes[j] = scale * <real> p.corrections[2 * k + 1]
+            means[j], scales[j] = (<const real *> p.means)[k], (<const real *> p.scales)[k]
+            weights[j] = 1 if p.weight == NULL else (<const real *> p.weight)[k]
+            constants[j], slopes[j] = <real> p.corrections[2 * k], <real> p.corrections[2 * k + 1]
             k = k + 1 if k + 1 < start + tiles.columns else start
         while next_tile(&tiles):
             at = row * n + start + tiles.first
             tile_gradients(<const real *> p.g + at, <const real *> p.x + at, <real *> p.out + at, tiles.rows, tiles.stride,
-                           tiles.width, &means[0], &factors[0], &slopes[0], &constants[0])
+                           tiles.width, &means[0], &scales[0], &weights[0], &slopes[0], &constants[0])
         start += tiles.columns
 
 
 cdef void tile_gradients "autograd_cy_tile_gradients"(
         const real *g, const real *x, real *out, npy_intp rows, npy_intp stride, npy_intp width, const real *means,
-        const real *factors, const real *slopes, const real *constants) noexcept nogil:
-    """The factors of a row are read from the cache: there are too many for registers."""
+        const real *scales, const real *weights, const real *slopes, const real *constants) noexcept nogil:
+    """The factors of a row are read from the cache: there are too many for registers. A slope times its scale may overflow."""
     cdef npy_intp j, _row
     for _row in range(rows):
         for j in range(width):
-            out[j] = g[j] * factors[j] - (x[j] - means[j]) * slopes[j] - constants[j]
+            out[j] = scales[j] * (g[j] * weights[j] - constants[j] - (x[j] - means[j]) * slopes[j])
         g += stride
         x += stride
         out += stride
