@@ -86,7 +86,7 @@ def sizes(function: str, shape: tuple[Any, ...], size: Any = None) -> tuple[int,
     return tuple(dimensions)
 
 
-def number(function: str, argument: str, value: Any) -> bool | int | float | complex:
+def number(function: str, argument: str, value: Any) -> Any:
     """The Python number that ``value`` is or holds (a NumPy scalar, a 0-d tensor), or a longdouble; else TypeError."""
     if isinstance(value, np.generic) or (isinstance(value, Tensor) and value.ndim == 0 and not value.requires_grad):
         value = value.item()

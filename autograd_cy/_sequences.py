@@ -181,7 +181,7 @@ def _count(bounds: list[Any], dtype: np.dtype) -> np.ndarray:
     return (start + np.arange(length) * step).astype(dtype)
 
 
-def _spread(start: complex, end: complex, steps: int, dtype: np.dtype) -> np.ndarray:
+def _spread(start: Any, end: Any, steps: int, dtype: np.dtype) -> np.ndarray:
     """What ``linspace`` returns: one half counted from start and one from end, so that both are exact."""
     if kind_of(dtype) in "iu":
         start, end = (to_integers(np.array(x), dtype).item() for x in (start, end))

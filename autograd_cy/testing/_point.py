@@ -109,7 +109,8 @@ class Point:
         if not self.places:
             raise ValueError("check_gradients expects at least one input that requires grad, but none does")
         self.given = [self._array(self._leaves[i]) for i in self.places]  # as the user has them
-        self.arrays = [np.array(a, EXTENDED if a.dtype == EXTENDED else DOUBLE[a.dtype.kind], order="C") for a in self.given]
+        kinds = [EXTENDED if a.dtype == EXTENDED else DOUBLE[a.dtype.kind] for a in self.given]
+        self.arrays: list[Array] = [np.array(a, kind, order="C") for a, kind in zip(self.given, kinds, strict=True)]
         self.outputs = self.evaluate(self.arrays)
         if not self.outputs:
             raise ValueError("check_gradients expects a function that returns a floating point or complex tensor, or several")

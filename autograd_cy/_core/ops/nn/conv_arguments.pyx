@@ -1,6 +1,6 @@
 """What convolutions take: sizes, settings and types that fit together."""
 
-from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, INT64, LONGDOUBLE, code_of, type_word
+from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, INT64, LONGDOUBLE, code_of, type_word
 from autograd_cy._core.graph.tensor cimport Tensor
 
 C_TYPES = ("bool", "unsigned char", "signed char", "short int", "int", "long int", "c10::Half", "float", "double",

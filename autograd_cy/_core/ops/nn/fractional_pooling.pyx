@@ -42,7 +42,8 @@ cdef tuple numbers_along(object value, str operation, str name, int dims):
     if is_int(value):
         return numbers * dims
     if len(numbers) != dims:
-        raise RuntimeError(f"{operation}: {name} must either be a single Int or tuple of {'Ints' if dims == 2 else 'three Ints'}")
+        several = "Ints" if dims == 2 else "three Ints"
+        raise RuntimeError(f"{operation}: {name} must either be a single Int or tuple of {several}")
     return numbers
 
 

@@ -7,7 +7,7 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.channels cimport in_format
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT64, UINT8, code_of, is_half, type_word
+from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, UINT8, code_of, is_half, type_word
 from autograd_cy._core.graph.record cimport int64_of, shape_of, shown, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.taps cimport tapped

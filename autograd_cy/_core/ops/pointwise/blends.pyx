@@ -181,8 +181,9 @@ def float_power(input, exponent):
     >>> ag.float_power(ag.tensor([2.0, 3.0]), 2)
     tensor([4., 9.], dtype=torch.float64)
     """
-    cdef bint is_complex = any([x.is_complex() if isinstance(x, Tensor) else type(x) is complex for x in (input, exponent)])
-    cdef bint is_extended = any([isinstance(x, Tensor) and code_of((<Tensor> x).array) == LONGDOUBLE for x in (input, exponent)])
+    cdef tuple both = (input, exponent)
+    cdef bint is_complex = any([x.is_complex() if isinstance(x, Tensor) else type(x) is complex for x in both])
+    cdef bint is_extended = any([isinstance(x, Tensor) and code_of((<Tensor> x).array) == LONGDOUBLE for x in both])
     cdef object wanted = dtype_of(COMPLEX128 if is_complex else LONGDOUBLE if is_extended else FLOAT64)
     cdef object kind = complex if is_complex else float
     if is_complex and is_extended:

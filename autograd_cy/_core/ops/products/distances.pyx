@@ -6,7 +6,7 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast
 from autograd_cy._core.arrays.dtypes cimport (
-    COMPLEX64, FLOAT16, FLOAT32, FLOAT64, check_has_kernel, code_of, is_half, type_word)
+    FLOAT16, FLOAT32, FLOAT64, check_has_kernel, code_of, is_half, type_word)
 from autograd_cy._core.graph.duals cimport note_zero_norm
 from autograd_cy._core.graph.limits cimport limit_of_quotient
 from autograd_cy._core.graph.node cimport Node, Request
