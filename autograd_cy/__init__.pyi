@@ -14,6 +14,7 @@ from . import accelerator as accelerator
 from . import (
     amp,
     array_api,
+    autograd,
     backends,
     cuda,
     distributions,
@@ -26,6 +27,7 @@ from . import (
     optim,
     overrides,
     profiler,
+    random,
     return_types,
     serialization,
     signal,
