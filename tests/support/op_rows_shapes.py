@@ -110,7 +110,8 @@ def _diag_embed(x, offset=0, dim1=-2, dim2=-1):
 
 def _padded(x, pad, value=0):
     widths = [(0, 0)] * (x.ndim - len(pad) // 2) + [(pad[k], pad[k + 1]) for k in range(len(pad) - 2, -1, -2)]
-    whole = np.pad(x, [(max(a, 0), max(b, 0)) for a, b in widths], constant_values=value)
+    borders = [(max(a, 0), max(b, 0)) for a, b in widths]
+    whole = np.pad(x, borders, constant_values=value) if borders else x.copy()
     return whole[tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, whole.shape, strict=True))]
 
 
@@ -183,7 +184,7 @@ JOINED = [
     _shape("tril", np.tril, calls(([3, 3],), ([2, 3], 1), ([2, 3, 2], -1), ([0, 2],))),
     _shape("triu", np.triu, calls(([3, 3],), ([2, 3], 1), ([2, 3, 2], -1), ([0, 2],))),
     _shape("constant_pad_nd", _padded,
-           calls(([3], (1, 2)), ([2, 3], (1, -1), 2), ([2, 1], (0, 1, 2, -1)), ([2], ())), method=False),
+           calls(([3], (1, 2)), ([2, 3], (1, -1), 2), ([2, 1], (0, 1, 2, -1)), ([2], ()), ([], ())), method=False),
 ]  # fmt: skip
 
 COPIES = [

@@ -332,7 +332,7 @@ def constant_pad_nd(input, pad: Sequence[int], value: _Number = 0):
         target[axis] = slice(max(before, 0), wanted[axis] - max(behind, 0))
         source[axis] = slice(max(-before, 0), sizes[axis] - max(-behind, 0))
     if max(widths, default=0) <= 0:                     # PyTorch clones what is left
-        return record_linear(ConstantPadNdBackward0, (widths,), x, copy_in_order(x.array[tuple(source)], code_of(x.array)))
+        return record_linear(ConstantPadNdBackward0, (widths,), x, copy_in_order(x.array[(*source, ...)], code_of(x.array)))
     array = new_in_format(code_of(x.array), tuple(wanted), has_channels_last(x.array))
     array.fill(fitting(value, code_of(x.array)) if value else 0)
     array[tuple(target)] = x.array[tuple(source)]
