@@ -12,9 +12,9 @@ from math import e, inf, nan, pi
 from ._core.modules import collector_paused as _collector_paused
 
 with _collector_paused():
-    from . import _tensor  # and the core with it
+    from . import _names, _tensor  # in this order: the core first, which the facade's methods extend
 
-from . import _core, _names, autograd, random
+from . import _core, autograd, random
 from ._closeness import allclose, equal
 from ._core.arrays.dtypes import dtype
 from ._core.arrays.formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
