@@ -50,14 +50,14 @@ def setting(device_type: str) -> Setting:
     return _settings.get().get(device_type, _DEFAULTS["cpu"])
 
 
-def set_for(device_type: str, by: int = 0, **changes: Any) -> None:
-    """set_for(device_type, by, enabled=..., dtype=...): change the setting; `by` is hand_last_to()'s."""
+def set_for(device_type: str, **changes: Any) -> None:
+    """set_for(device_type, enabled=..., dtype=...): change the setting in this context."""
     changed = setting(device_type)._replace(**changes)
     if device_type == "cpu":
         if changed.enabled and not _rules:
             _rules.update(_makers[0]())
         _task.set(current_graph_task_id())
-        hand_last_to(answer if changed.enabled else None, by)
+        hand_last_to(answer if changed.enabled else None)
     _settings.set({**_settings.get(), device_type: changed})
 
 
@@ -93,7 +93,7 @@ def in_force(settings: dict[str, Setting], cache_enabled: bool) -> Iterator[None
     before, present = setting("cpu"), _settings.get()
     cached = _cache_enabled.get()
     wanted = settings.get("cpu", _DEFAULTS["cpu"])
-    set_for("cpu", int(wanted.enabled), **wanted._asdict())
+    set_for("cpu", **wanted._asdict())
     _settings.set(settings)
     enable_cache(cache_enabled)
     nest(1)
@@ -103,7 +103,7 @@ def in_force(settings: dict[str, Setting], cache_enabled: bool) -> Iterator[None
         if nest(-1) == 0:
             clear_cache()
         enable_cache(cached)
-        set_for("cpu", -int(wanted.enabled), **before._asdict())
+        set_for("cpu", **before._asdict())
         _settings.set(present)
 
 

@@ -71,9 +71,6 @@ def get_autocast_gpu_dtype() -> Any:
     return get_autocast_dtype("cuda")
 
 
-_by_hand = [False]  # whether autocast was ever enabled by set_autocast_enabled(): calls look for it from then on
-
-
 def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
     """``set_autocast_enabled("cpu", True)`` enables autocast in this thread until it is disabled; one argument is for "cuda".
 
@@ -81,9 +78,9 @@ def set_autocast_enabled(device_type: Any, enabled: bool | None = None) -> None:
     >>> ag.set_autocast_enabled("cpu", False)
     """
     name, on = ("cuda", device_type) if enabled is None else (_checked(device_type), enabled)
-    first = name == "cpu" and bool(on) and not _by_hand[0]
-    _by_hand[0] |= first
-    _autocast.set_for(name, int(first), enabled=bool(on))
+    if not isinstance(on, bool):
+        raise TypeError(f"set_autocast_enabled(): argument 'enabled' must be bool, not {type(on).__name__}")
+    _autocast.set_for(name, enabled=on)
 
 
 def set_autocast_cpu_enabled(enabled: bool) -> None:

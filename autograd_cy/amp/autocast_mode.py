@@ -48,11 +48,14 @@ class autocast:
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         if dtype is not None and not isinstance(dtype, _dtype):
             raise TypeError(f"autocast(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
-        if device_type != "cuda":
-            device(device_type)
-        self.device, self.fast_dtype = device_type, _autocast.setting(device_type).dtype if dtype is None else dtype
+        if not isinstance(enabled, bool):
+            raise TypeError(f"autocast(): argument 'enabled' must be bool, not {type(enabled).__name__}")
+        kind = device(device_type).type
+        if kind not in ("cpu", "cuda"):
+            raise RuntimeError(f"User specified an unsupported autocast device_type '{kind}'")
+        self.device, self.fast_dtype = kind, _autocast.setting(kind).dtype if dtype is None else dtype
         self._cache_enabled = _autocast.is_cache_enabled() if cache_enabled is None else cache_enabled
-        self._enabled = bool(enabled) and self._is_supported()
+        self._enabled = enabled and self._is_supported()
         self._before: list[tuple[_autocast.Setting, bool]] = []
 
     def _is_supported(self) -> bool:
@@ -69,7 +72,7 @@ class autocast:
         if self._enabled:
             self.fast_dtype.numpy_dtype  # noqa: B018  ImportError for bfloat16 without ml_dtypes
         self._before.append((_autocast.setting(self.device), _autocast.is_cache_enabled()))
-        _autocast.set_for(self.device, int(self._enabled), enabled=self._enabled, dtype=self.fast_dtype)
+        _autocast.set_for(self.device, enabled=self._enabled, dtype=self.fast_dtype)
         _autocast.enable_cache(self._cache_enabled)
         _autocast.nest(1)
         return self
@@ -79,7 +82,7 @@ class autocast:
         if _autocast.nest(-1) == 0:
             _autocast.clear_cache()
         _autocast.enable_cache(cached)
-        _autocast.set_for(self.device, -int(self._enabled), **before._asdict())
+        _autocast.set_for(self.device, **before._asdict())
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
         return autocast_decorator(self, func)

@@ -27,6 +27,11 @@ def put_on(tensor: Tensor, source: Any, offset: int | None, size: Any, stride: A
             f"{_CALLS}"
         )
     _check_dtype(tensor, source)
+    if source.device != tensor.device:
+        raise RuntimeError(
+            f"Attempted to set the storage of a tensor on device \"{tensor.device}\" to a storage on different device "
+            f"\"{source.device}\". This is no longer allowed; the devices must match."
+        )
     if isinstance(source, Tensor):
         if size is None:
             return take_memory(tensor, array_of(source), source)

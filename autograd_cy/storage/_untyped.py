@@ -8,7 +8,7 @@ import os
 import sys
 import weakref
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -282,10 +282,12 @@ class UntypedStorage:
         return self.clone()
 
     def __deepcopy__(self, memo: dict[Any, Any]) -> "UntypedStorage":
+        if self._is_meta:
+            return cast("UntypedStorage", memo.setdefault(id(self), self.clone()))
         return storage_on(owner_of_memory(_moves.copied(self._owner, memo)))
 
     def __reduce__(self) -> Any:
-        return _from_bytes, (self._bytes.tobytes(),)
+        return _from_bytes, (self._copied_out().tobytes(),)
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + len(self)

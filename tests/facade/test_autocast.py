@@ -206,6 +206,35 @@ def test_other_threads_have_their_own():
     assert found == [ag.float32]
 
 
+def test_a_context_that_was_copied_within_casts_after_the_end():
+    with ag.autocast("cpu"):
+        copied = contextvars.copy_context()
+    assert copied.run(lambda: (ag.is_autocast_enabled("cpu"), product(1, 1))) == (True, ag.bfloat16)
+    assert product(1, 1) is ag.float32
+
+
+def test_a_context_that_is_left_elsewhere_stays_enabled():
+    def entered():
+        context = ag.autocast("cpu").__enter__()
+        contextvars.copy_context().run(context.__exit__, None, None, None)
+        return ag.is_autocast_enabled("cpu"), product(1, 1)
+
+    assert contextvars.copy_context().run(entered) == (True, ag.bfloat16)
+    assert product(1, 1) is ag.float32
+
+
+def test_arguments():
+    with ag.autocast("cpu:0"):
+        assert product(1, 1) is ag.bfloat16
+    for enabled in (None, 0, "x"):
+        with pytest.raises(TypeError, match=r"argument 'enabled' must be bool"):
+            ag.autocast("cpu", enabled=enabled)
+    with pytest.raises(TypeError, match=r"argument 'enabled' must be bool"):
+        ag.set_autocast_enabled("cpu", "x")
+    with pytest.raises(RuntimeError, match="unsupported autocast device_type 'meta'"):
+        ag.autocast("meta")
+
+
 def test_settings():
     try:
         ag.set_autocast_enabled("cpu", True)

@@ -424,3 +424,13 @@ def test_devices_and_modes_where_this_package_is_torch(tmp_path):
     )
     run = subprocess.run([sys.executable, "-m", "autograd_cy", str(script)], capture_output=True, text=True)
     assert run.stdout == "randn\nmeta meta meta\n", run.stderr
+
+
+def test_storages_on_meta_stay_there(torch):
+    there, here = torch.ones(3, device="meta"), torch.ones(3)
+    assert copy.deepcopy(there.untyped_storage()).device.type == "meta"
+    with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor"):
+        pickle.dumps(there.untyped_storage())
+    for tensor, other in ((here, there), (there, here)):
+        with pytest.raises(RuntimeError, match="devices must match"):
+            tensor.set_(other.untyped_storage(), 0, (3,), (1,))

@@ -115,3 +115,16 @@ def test_transposed_convolutions_have_output_channels(n):
     x, weight = ag.ones(1, 2, *(3,) * n), ag.ones(2, 0, *(1,) * n)
     with pytest.raises(RuntimeError, match=r"non-empty .* weight tensor expected, but got"):
         getattr(ag.nn.functional, f"conv_transpose{n}d")(x, weight)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_gradients_of_convolutions_of_no_samples_have_a_history(dims, transposed):
+    """So that second derivatives of a whole network go through them."""
+    convolution = getattr(ag.nn.functional, f"conv{'_transpose' if transposed else ''}{dims}d")
+    x = ag.ones(0, 1, *[3] * dims, requires_grad=True)
+    weight = ag.ones(1, 1, *[2] * dims, requires_grad=True)
+    gx, gw = ag.autograd.grad(convolution(x, weight).sum(), (x, weight), create_graph=True)
+    assert gx.requires_grad and gw.requires_grad and gx.shape == x.shape and not gw.any() and gw.is_contiguous()
+    second = ag.autograd.grad(gw.sum() + gx.sum(), (x, weight), allow_unused=True)
+    assert second[1] is None or not second[1].any()

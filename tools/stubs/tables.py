@@ -96,7 +96,6 @@ PARAMETERS = {
     "call": "Any",
     "handler": "Callable[..., Any] | None",
     "calls_handed_to.creations": "bool",
-    "hand_last_to.by": "int",
     "hand_last_to.handler": "Any",
     "put_back.variable": "Any",
     "put_back.token": "Any",

@@ -100,6 +100,7 @@ call_handler = ContextVar("autograd_cy handler of calls", default=None)
 sees_creations = ContextVar("autograd_cy handler of creations", default=False)
 last_handler = ContextVar("autograd_cy last handler of calls", default=None)
 
+cdef bint is_last_used = False              # whether there ever was a last handler
 cdef object default_override = None        # Tensor's own
 cdef dict functions = {}                   # name -> the public function of that name, for operators
 cdef dict facade_methods = {}              # name -> a method of Tensor that is no operation
@@ -192,16 +193,18 @@ cdef object handler_of_creations(object arguments):
     return handler if sees_creations.get() else None
 
 
-def hand_last_to(handler, int by):
-    """hand_last_to(handler, by): let the handler be the last one in this context: case 9 of NOTE [Overrides]; None: nobody.
+def hand_last_to(handler):
+    """hand_last_to(handler): let the handler be the last one in this context: case 9 of NOTE [Overrides]; None: there is none.
 
-    `by` is 1 where one more of all contexts asks for handlers, -1 where one less does.
+    Calls look for it from the first use on: contexts are copied, and nothing tells that the last copy has ended.
     """
-    global handlers
-    arm()
+    global handlers, is_last_used
     last_handler.set(handler)
-    handlers += by
-    watch_entries(entered, by)
+    if handler is not None and not is_last_used:
+        is_last_used = True
+        arm()
+        handlers += 1
+        watch_entries(entered, 1)
 
 
 # The facade's modules whose public functions make tensors, or are composed of operations: case 8.
@@ -240,6 +243,8 @@ def put_back(variable, token):
 
 cdef PyObject *entered(PyObject *function, PyObject **args, size_t n, PyObject *names) except? NULL:
     """Case 8: the handler's answer; NULL without an error if the call is not for it."""
+    if call_handler.get() is None and last_handler.get() is None:
+        return NULL
     if getattr(<object> function, "_home", None) not in MAKERS or (<object> function).__name__.startswith("_"):
         return NULL
     cdef list arguments = arguments_of(args, n, names)

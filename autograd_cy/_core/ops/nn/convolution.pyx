@@ -26,6 +26,11 @@ cnp.import_array()
 
 # the node
 
+cdef object nothing_of(object x):
+    """0, with the history of a tensor: what the gradients of an empty batch depend on."""
+    return x.reshape(-1)[:0].sum()
+
+
 @cython.final
 cdef class ConvolutionBackward0(Node):
     """Its constants: the settings as they were given (one for all dimensions, or one for each), the sizes of the bias, the
@@ -84,8 +89,8 @@ cdef class ConvolutionBackward0(Node):
         return found if i == 2 else in_format_of(found, has_channels_last(x.array) or has_channels_last(weight.array))
 
     cdef object gradient(self, object g, int i, object x, object weight):
-        if x.numel() == 0 or g.numel() == 0:
-            return g.new_zeros((x.shape, weight.shape, (<tuple> self.constants)[6])[i])
+        if i != 2 and (x.numel() == 0 or g.numel() == 0):
+            return g.new_zeros(x.shape if i == 0 else weight.shape) + nothing_of(g) * nothing_of(weight if i == 0 else x)
         stride, padding, dilation, transposed, _output_padding, groups = (<tuple> self.constants)[:6]
         if i == 2:
             return g.sum((0, *range(2, g.dim())))
