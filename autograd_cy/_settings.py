@@ -1,4 +1,5 @@
-"""Settings of PyTorch that scripts make and read, and that change nothing here (facade). Imported when asked for."""
+"""Settings of PyTorch that scripts make and read. They change nothing here, except that deterministic mode fills the memory
+of `empty()` (facade). Imported when asked for."""
 
 from ._core.arrays.unset import Filling
 from ._core.runtime.entry import public

@@ -28,8 +28,8 @@ cdef inline npy_intp floor_of(npy_intp n, npy_intp size) noexcept nogil:
 
 
 cdef inline npy_intp place_of(const Pass *p, int k, npy_intp place, npy_intp tap, npy_intp *phase) noexcept nogil:
-    """Where a tap sees from a place of the result along a dimension, in steps of a stride, and its phase; in the gradient
-    nothing if the phase isn't 0."""
+    """The pixel that a tap reads for a place of the result, along dimension k, as a number of strides and a phase. In the
+    gradient the tap reads nothing unless the phase is 0."""
     cdef const Geometry *of = p.of
     cdef npy_intp at
     if p.back:
@@ -230,8 +230,11 @@ cdef inline void pick(const Pass *p, const real *x, const npy_intp *channels, co
 
 cdef npy_intp find_taps(const Pass *p, const Slab *slab, const Space *space, npy_intp depth, npy_intp line, npy_intp first,
                         npy_intp phase) noexcept nogil:
-    """Which taps see a place of the copy from a line of the result, and from those that lie `line_phases` apart: where in the
-    copy, whose first line is what line `first` of the result sees, and where their weights are; how many they are."""
+    """List the taps that a line of the result reads, and return their number. Lines that lie `line_phases` apart have the same.
+
+    `space.offsets` gets the place of each tap in the copy, which begins with what line `first` of the result reads;
+    `space.weights` the place of its weight.
+    """
     cdef npy_intp n = 0, i, j, k, source, tap = -1, off, at, column, slot
     first = first_line(p, first)
     for i in range(p.of.kernel[0]):
@@ -251,7 +254,7 @@ cdef npy_intp find_taps(const Pass *p, const Slab *slab, const Space *space, npy
 
 
 cdef npy_intp to_next_line(const Pass *p, const Slab *slab) noexcept nogil:
-    """How far what a line of the result sees is from what the line does that is `line_phases` further, in the copy."""
+    """The distance in the copy between what a line of the result reads and what the line `line_phases` further on reads."""
     return (1 if p.back else p.of.stride[1]) * p.sources * p.phases * p.columns * slab.width
 
 

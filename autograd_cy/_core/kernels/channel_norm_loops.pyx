@@ -36,7 +36,7 @@ cdef enum:
     COLUMNS = 256               # that are summed side by side ...
     STRIP = 64                  # of them whose sums, or factors, stay in registers ...
     ROWS = 64                   # ... over so many rows, before they are added in double
-    TILE = 1 << 12             # elements of rows that are normalized COLUMNS by COLUMNS, STRIP at a time
+    TILE = 1 << 12              # elements of rows that are normalized COLUMNS by COLUMNS, STRIP at a time
     SLICES = 16                 # in which many short rows are shared ...
     SLICE = 1 << 12             # ... if each has at least so many elements
 
@@ -84,8 +84,8 @@ cdef inline void share_columns(Task task, Work *work) noexcept nogil:
 
 
 cdef inline Tiles tiles_of(npy_intp n, npy_intp times, npy_intp start, npy_intp rows) noexcept nogil:
-    """Of the columns from `start` on of rows of n elements, `times` of which are taken for one. The first tile comes with
-    `next_tile`."""
+    """The tiles of the columns from `start` on, in rows of n elements; `times` rows are taken for one. `next_tile` moves to
+    the first tile."""
     cdef npy_intp columns = min(n - start, <npy_intp> COLUMNS)
     return Tiles(columns, columns * times, n * times, n * rows, 0, 0)
 

@@ -4,4 +4,4 @@ from autograd_cy._core.graph.tensor cimport UnaryFunction
 
 cdef UnaryFunction aliased              # ops/indexing/slicing.pyx fills it in
 cdef object declined(str name, object left, object right)
-cdef bint hands_over() except -1
+cdef bint hands_over() noexcept

@@ -64,7 +64,9 @@ cdef extern from "steps.h":
     PyObject *unwatched(PyObject *, PyObject **, size_t, PyObject *, vectorcallfunc) except NULL
     Failed failed
     int armed
-    int handlers                        # how many `calls_handed_to` are open, of all threads
+    int handlers                        # how many `calls_handed_to` are open, of all threads; one more for the last handler
+    PyObject **handler_variables
+    bint has_handler() noexcept
     void *plain_type
     void *parameter_type
     bint put_step(object function)
@@ -99,6 +101,7 @@ switched_off = ContextVar("autograd_cy overrides of subclasses", default=False)
 call_handler = ContextVar("autograd_cy handler of calls", default=None)
 sees_creations = ContextVar("autograd_cy handler of creations", default=False)
 last_handler = ContextVar("autograd_cy last handler of calls", default=None)
+handler_variables[0], handler_variables[1] = <PyObject *> call_handler, <PyObject *> last_handler
 
 cdef bint is_last_used = False              # whether there ever was a last handler
 cdef object default_override = None        # Tensor's own
@@ -147,7 +150,7 @@ cdef PyObject *call_with_subclasses(PyObject *function, PyObject **args, size_t 
 
 cdef object handler_for(object arguments):
     """Who is handed a call here: cases 7 and 9; None if nobody is."""
-    if not handlers:
+    if not has_handler():
         return None
     handler = call_handler.get()
     return handler if handler is not None else last_handler_for(arguments)
@@ -243,7 +246,7 @@ def put_back(variable, token):
 
 cdef PyObject *entered(PyObject *function, PyObject **args, size_t n, PyObject *names) except? NULL:
     """Case 8: the handler's answer; NULL without an error if the call is not for it."""
-    if call_handler.get() is None and last_handler.get() is None:
+    if not has_handler():
         return NULL
     if getattr(<object> function, "_home", None) not in MAKERS or (<object> function).__name__.startswith("_"):
         return NULL
@@ -252,9 +255,9 @@ cdef PyObject *entered(PyObject *function, PyObject **args, size_t n, PyObject *
     return NULL if handler is None else handled(handler, <object> function, arguments, keys_of(names))
 
 
-cdef bint hands_over() except -1:
-    """Whether a handler gets the calls of operations in this context. Who does the work of several must make them then."""
-    return handlers != 0 and (call_handler.get() is not None or last_handler.get() is not None)
+cdef bint hands_over() noexcept:
+    """Whether a handler gets the calls of operations in this context: a function that replaces several must call them then."""
+    return has_handler()
 
 
 cdef PyObject *called_for_batch(object function, BatchLevel level, list arguments, tuple names) except NULL:

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..._core.graph.tensor import Tensor
 from ..._likes import ones_like as _ones_like
-from ._pruning_methods import (
+from ._pruning_methods import (  # the names with an underscore are for programs that define methods of their own
     BasePruningMethod,
     CustomFromMask,
     Identity,
