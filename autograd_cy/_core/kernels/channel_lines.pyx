@@ -230,7 +230,7 @@ cdef inline void pick(const Pass *p, const real *x, const npy_intp *channels, co
 
 cdef npy_intp find_taps(const Pass *p, const Slab *slab, const Space *space, npy_intp depth, npy_intp line, npy_intp first,
                         npy_intp phase) noexcept nogil:
-    """List the taps that a line of the result reads, and return their number. Lines that lie `line_phases` apart have the same.
+    """List the taps that a line of the result reads, and return their number. Lines `line_phases` apart have the same ones.
 
     `space.offsets` gets the place of each tap in the copy, which begins with what line `first` of the result reads;
     `space.weights` the place of its weight.
