@@ -357,6 +357,19 @@ def test_batch_norm_of_any_number_of_channels(channels, training, dtype, threads
         assert ag.equal(other, shared)
 
 
+@pytest.mark.parametrize("scale", [2.0**-100, 2.0**100])
+@pytest.mark.parametrize("rows", [2, 60])
+def test_gradients_of_batch_norm_of_small_and_large_numbers(rows, scale):
+    """A slope times its scale would be 2^200."""
+    plain = numbers(3, 17, rows, 7, dtype=ag.float32)
+    g = in_last(numbers(*plain.shape, seed=5, dtype=ag.float32))
+    found = []
+    for factor in (1.0, scale):
+        x = in_last(plain * factor).requires_grad_()
+        found.append(ag.autograd.grad(F.batch_norm(x, None, None, training=True, eps=0.0), x, g)[0] * factor)
+    np.testing.assert_allclose(found[1].numpy(), found[0].numpy(), rtol=1e-4, atol=1e-4 * found[0].abs().max().item())
+
+
 @pytest.mark.parametrize("sizes", LARGER)
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("settings", [{"padding": 1}, {"stride": 2, "padding": 2}, {"dilation": 2, "padding": (3, 1)}])
