@@ -69,13 +69,13 @@ REASONS = [
     (
         r".*(sparse|coalesce|[cr]ow_indices|ccol|crow|smm|hspmm|to_dense|dense_dim|\b_?indices\b|"
         r"values?_copy|indices_copy).*",
-        "sparse tensors come next",
+        "other sparse layouts, and inner functions of sparse tensors",
     ),
-    (r".*([Ss]torage|data_ptr).*", "storages come next"),
+    (r".*([Ss]torage|data_ptr).*", "inner functions of storages"),
     (r".*(names|align_to|align_as|align_tensors|refine_names|rename_?|unflatten_names)\b", "named tensors"),
     (r".*(nested).*", "nested tensors"),
     (r".*([Ss]ym(Int|Float|Bool|_\w+)|sym_\w+)", "sizes are numbers here"),
-    (r".*(bfloat16|BFloat16|chalf|complex32).*", "dtypes that come next"),
+    (r".*(bfloat16|BFloat16|chalf|complex32).*", "complex32"),
     (r".*(\w_copy|slice_scatter_inverse|slice_inverse)", "copies of views, for compilers"),
     (
         r"torch\.utils\.(cpp_extension|cpp_backtrace|mobile_optimizer|model_dump|bottleneck|"
