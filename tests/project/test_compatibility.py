@@ -36,7 +36,8 @@ def test_each_reason_is_one_of_the_tool_s():
 
 @pytest.mark.parametrize(("path", "reason"), [
     ("torch.ScriptObject", "TorchScript"), ("torch.quantize_per_tensor", "quantization"), ("torch.fft.new", "not written yet"),
-    ("torch.Tensor.to_sparse_bsr", "sparse tensors come next"), ("torch.cuda.tunable", "other devices"),
+    ("torch.Tensor.to_sparse_bsr", "other sparse layouts, and inner functions of sparse tensors"),
+    ("torch.cuda.tunable", "other devices"),
 ])  # fmt: skip
 def test_reasons(path, reason):
     assert compatibility.reason_for(path) == reason
