@@ -45,10 +45,12 @@ MINUTES := 30
 BUILD := release
 SCRIPT :=
 LIBRARIES :=
+# The workloads whose ratios the README shows.
+FIGURES := record mlp_step python_function sample_gradients chain_1e6 layer_norm conv2d mlp_128
 HERE_PYTHON = $(abspath $(BIN)/python)
 
-.PHONY: demo demo-text demo-cnn test wheel-test debug-test freethreaded-test sanitize web-test fuzz bench profile compat lint stubs
-.PHONY: precision clean
+.PHONY: demo demo-text demo-cnn test wheel-test debug-test freethreaded-test sanitize web-test fuzz bench figures profile compat
+.PHONY: lint stubs precision clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.with-examples
@@ -106,6 +108,10 @@ bench: $(VENV)/.with-bench
 	$(if $(ARGS),,$(BIN)/python -m benchmarks.memory && $(BIN)/python -m benchmarks.threads && $(BIN)/python -m benchmarks.sizes \
 		&& $(BIN)/python -m benchmarks.operations \
 		&& $(BIN)/python -m benchmarks.profiler)
+
+figures: $(VENV)/.with-bench
+	$(BIN)/python -m benchmarks --clock processor --json docs/benchmarks.json --only $(FIGURES) $(ARGS)
+	$(BIN)/python -m benchmarks.figures
 
 profile: $(VENV)/.with-test
 	@$(BIN)/python -m tools.lens --check $(ARGS) $(SCRIPT)

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -13,11 +14,12 @@ from types import ModuleType
 import numpy as np
 
 from benchmarks.large import large_workloads
-from benchmarks.timing import measure, quartiles, ratios
+from benchmarks.timing import Clock, measure, quartiles, ratios
 from benchmarks.transforms import TRANSFORMS
 from benchmarks.workloads import WORKLOADS, Workload, add_chain
 
 RESULTS = Path(__file__).resolve().parents[1] / "build" / "benchmarks.json"
+CLOCKS = {"wall": time.perf_counter, "processor": time.process_time}
 SCALING = "scaling"
 SCALING_LIMIT = 1.8
 SHORT, LONG = 1_000, 100_000
@@ -47,10 +49,10 @@ def machine_facts(ours: ModuleType, torch: ModuleType | None) -> dict[str, objec
 
 
 def run_workload(
-    workload: Workload, libraries: Sequence[ModuleType], rounds: int, seconds: float
+    workload: Workload, libraries: Sequence[ModuleType], rounds: int, seconds: float, clock: Clock = time.perf_counter
 ) -> dict[str, object]:
-    """run_workload(workload, (ours, torch), ...) -> its row; what needs torch is None without it."""
-    samples = measure([workload.setup(library) for library in libraries], rounds, seconds)
+    """run_workload(workload, (ours, torch), ...) -> its row; the fields that need torch are None without it."""
+    samples = measure([workload.setup(library) for library in libraries], rounds, seconds, clock)
     row: dict[str, object] = {
         "name": workload.name,
         "title": workload.title,
@@ -128,6 +130,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=names, default=names, metavar="NAME", help=listed)
     parser.add_argument("--rounds", type=int, help="pairs of samples per workload (default 15, quick 3)")
     parser.add_argument("--quick", action="store_true", help="a rough answer in a few seconds")
+    parser.add_argument("--clock", choices=CLOCKS, default="wall", help="processor: other programs disturb it less")
     parser.add_argument("--json", type=Path, default=RESULTS, help="default: build/benchmarks.json")
     options = parser.parse_args(arguments)
     if options.rounds is None:
@@ -144,6 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ours, torch = importlib.import_module("autograd_cy"), load_torch(options.threads)
     libraries = [ours, torch] if torch else [ours]
     results: dict = {"machine": machine_facts(ours, torch), "threads": options.threads, "rounds": options.rounds}
+    results["clock"] = options.clock
     results["workloads"] = []
     print(", ".join(f"{name} {fact}" for name, fact in results["machine"].items()))
     if torch is None:
@@ -153,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     small = (*WORKLOADS, *TRANSFORMS) if options.threads == 1 else ()
     for workload in (*small, *large_workloads(options.threads)):
         if workload.name in options.only:
-            results["workloads"].append(run_workload(workload, libraries, options.rounds, seconds))
+            results["workloads"].append(run_workload(workload, libraries, options.rounds, seconds, CLOCKS[options.clock]))
             print(table_row(results["workloads"][-1]), flush=True)
     if SCALING in options.only and options.threads == 1:
         results["scaling"] = run_scaling(ours, options.rounds, seconds)

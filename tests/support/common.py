@@ -25,16 +25,17 @@ measures_memory = pytest.mark.skipif("libasan" in os.environ.get("LD_PRELOAD", "
 
 
 def said():
-    """What the documents say of differences: what is not there yet (README.md), and the table of docs/differences.md."""
-    absent = (ROOT / "README.md").read_text(encoding="utf-8").partition("## What it does not do yet")[2].partition("\n## ")[0]
-    rows = (ROOT / "docs" / "differences.md").read_text(encoding="utf-8").splitlines()
-    return [absent, *(row.split(" | ")[0] for row in rows if row.startswith("| "))]
+    """said() -> the documented differences: the limits in README.md, then the first column of docs/differences.md."""
+    readme, table = [(ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/differences.md")]
+    limits = readme.partition("## What works and what does not")[2].partition("\n## ")[0]
+    rows = table.splitlines()
+    return [limits, *(row.split(" | ")[0] for row in rows if row.startswith("| "))]
 
 
 def differs(phrase, reason):
-    """Mark a test of something that this package does otherwise than PyTorch, and on purpose: said() has that phrase."""
+    """differs(phrase, reason) -> a mark for a test of a deliberate difference from PyTorch; said() contains the phrase."""
     if not any(phrase in what for what in said()):
-        raise LookupError(f"neither README.md nor docs/differences.md says of {phrase!r} that it differs")
+        raise LookupError(f"neither README.md nor docs/differences.md has {phrase!r}")
     return pytest.mark.skipif(IS_TORCH, reason=f"PyTorch: {reason}")
 
 
