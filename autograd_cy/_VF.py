@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from ._different_elements import unique_dim
+from ._functional.different_elements import unique_dim
 
 __all__ = ["unique_dim"]
 

@@ -12,10 +12,12 @@ from math import e, inf, nan, pi
 from ._core.modules import collector_paused as _collector_paused
 
 with _collector_paused():
-    from . import _names, _tensor  # in this order: the core first, which the facade's methods extend
+    from ._functional import names as _names  # isort: skip  the core first, which the facade's methods extend
+    from . import _tensor  # isort: skip
 
 from . import _core, autograd, random
-from ._closeness import allclose, equal
+from ._compat.later import names_later as _names_later
+from ._compat.missing import getattr_of as _getattr_of
 from ._core.arrays.dtypes import dtype
 from ._core.arrays.formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
 from ._core.engine import (
@@ -27,16 +29,15 @@ from ._core.graph import saved_tensor as _saved_tensor
 from ._core.graph.tensor import Tensor
 from ._core.runtime import lifetime as _lifetime
 from ._core.runtime.once import is_warn_always_enabled, set_warn_always
-from ._creation import empty, eye, full, get_default_dtype, ones, set_default_dtype, zeros
-from ._data import as_tensor, asarray, from_numpy, tensor
-from ._generator import Generator
-from ._later import names_later as _names_later
-from ._likes import empty_like, full_like, ones_like, zeros_like
-from ._missing import getattr_of as _getattr_of
-from ._names import *
-from ._sequences import arange, linspace, logspace
-from ._size import Size, device
-from ._strided import empty_permuted, empty_strided, from_dlpack, frombuffer, scalar_tensor
+from ._creation.data import as_tensor, asarray, from_numpy, tensor
+from ._creation.filled import empty, eye, full, get_default_dtype, ones, set_default_dtype, zeros
+from ._creation.likes import empty_like, full_like, ones_like, zeros_like
+from ._creation.sequences import arange, linspace, logspace
+from ._creation.strided import empty_permuted, empty_strided, from_dlpack, frombuffer, scalar_tensor
+from ._functional.closeness import allclose, equal
+from ._functional.names import *
+from ._random.generator import Generator
+from ._types import Size, device
 from .autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -161,33 +162,33 @@ __getattr__, __dir__ = _names_later(
         "utils": [], "version": [],
         **dict.fromkeys(_MODULES, ()),
         "jit": ["jit", *_JIT],
-        "_autocast_settings": _AUTOCAST,
-        "_alias": ["install_as_torch"],
+        "_settings.autocast_settings": _AUTOCAST,
+        "_compat.alias": ["install_as_torch"],
         "amp.grad_scaler": ["_amp_foreach_non_finite_check_and_unscale_", "_amp_update_scale_"],
-        "_compile": ["compile"],
-        "_coverage": ["coverage"],
-        "_errors": _ERRORS,
-        "_distributions": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],
-        "_indices": _INDICES,
-        "_layers": _LAYERS,
-        "_layout": _LAYOUT,
+        "_dynamo._compile": ["compile"],
+        "_functional.coverage": ["coverage"],
+        "_compat.errors": _ERRORS,
+        "_random.sampling": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],
+        "_creation.indices": _INDICES,
+        "_functional.layers": _LAYERS,
+        "_types.layout": _LAYOUT,
         "sparse._names": _SPARSE,
-        "_lobpcg": _LOBPCG,
-        "_lowrank": _LOWRANK,
+        "_functional.lobpcg": _LOBPCG,
+        "_functional.lowrank": _LOWRANK,
         "_core.ops.nn.embedding": _EMBEDDING,
-        "_native_norms": _NATIVE,
-        "_numbered_reductions": _LOSSES,
-        "_questions": _QUESTIONS,
-        "_segments": _SEGMENTS,
-        "_interop": _INTEROP,
-        "_settings": _SETTINGS,
+        "_functional.native_norms": _NATIVE,
+        "_functional.numbered_reductions": _LOSSES,
+        "_functional.queries": _QUESTIONS,
+        "_functional.segments": _SEGMENTS,
+        "_settings.backward_threads": _INTEROP,
+        "_settings.determinism": _SETTINGS,
         "storage": ["storage", *_STORAGES],
-        "_tensor_str": ["set_printoptions"],
-        "_threads": ["get_num_threads", "set_num_threads"],
-        "_typed": _TYPED,
-        "_types": _TYPES,
-        "_windows": _WINDOWS,
-        "_different_elements": ["_unique", "_unique2"],
+        "_tensor.text": ["set_printoptions"],
+        "_settings.threads": ["get_num_threads", "set_num_threads"],
+        "_creation.typed": _TYPED,
+        "_types.limits": _TYPES,
+        "_creation.windows": _WINDOWS,
+        "_functional.different_elements": ["_unique", "_unique2"],
         "distributions._gamma_draws": ["_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad"],
         "serialization": ["serialization", "load", "save"],
         "autograd.anomaly_mode": ["is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"],

@@ -55,48 +55,36 @@ from . import storage as storage
 from . import types as types
 from . import version as version
 from . import xpu as xpu
-from ._alias import install_as_torch
-from ._autocast_settings import (
-    autocast_decrement_nesting,
-    autocast_increment_nesting,
-    clear_autocast_cache,
-    get_autocast_cpu_dtype,
-    get_autocast_dtype,
-    get_autocast_gpu_dtype,
-    get_device_module,
-    has_lapack,
-    has_openmp,
-    has_spectral,
-    init_num_threads,
-    is_autocast_cache_enabled,
-    is_autocast_cpu_enabled,
-    is_autocast_enabled,
-    set_autocast_cache_enabled,
-    set_autocast_cpu_dtype,
-    set_autocast_cpu_enabled,
-    set_autocast_dtype,
-    set_autocast_enabled,
-    set_autocast_gpu_dtype,
-    set_flush_denormal,
-)
-from ._closeness import allclose, equal
-from ._compile import compile
+from ._compat.alias import install_as_torch
+from ._compat.errors import AcceleratorError, OutOfMemoryError
 from ._core.arrays.dtypes import dtype
 from ._core.arrays.formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
 from ._core.graph.tensor import Tensor
 from ._core.ops.nn.embedding import embedding_renorm_
 from ._core.runtime.once import is_warn_always_enabled, set_warn_always
-from ._coverage import coverage
-from ._creation import empty, eye, full, get_default_dtype, ones, set_default_dtype, zeros
-from ._data import as_tensor, asarray, from_numpy, tensor
-from ._different_elements import _unique as _unique
-from ._different_elements import _unique2 as _unique2
-from ._distributions import bernoulli, binomial, multinomial, normal, poisson, randint_like
-from ._errors import AcceleratorError, OutOfMemoryError
-from ._generator import Generator
-from ._indices import tril_indices, triu_indices
-from ._interop import get_num_interop_threads, set_num_interop_threads
-from ._layers import (
+from ._creation.data import as_tensor, asarray, from_numpy, tensor
+from ._creation.filled import empty, eye, full, get_default_dtype, ones, set_default_dtype, zeros
+from ._creation.indices import tril_indices, triu_indices
+from ._creation.likes import empty_like, full_like, ones_like, zeros_like
+from ._creation.sequences import arange, linspace, logspace
+from ._creation.strided import empty_permuted, empty_strided, from_dlpack, frombuffer, scalar_tensor
+from ._creation.typed import BFloat16Tensor as BFloat16Tensor
+from ._creation.typed import BoolTensor as BoolTensor
+from ._creation.typed import ByteTensor as ByteTensor
+from ._creation.typed import CharTensor as CharTensor
+from ._creation.typed import DoubleTensor as DoubleTensor
+from ._creation.typed import FloatTensor as FloatTensor
+from ._creation.typed import HalfTensor as HalfTensor
+from ._creation.typed import IntTensor as IntTensor
+from ._creation.typed import LongTensor as LongTensor
+from ._creation.typed import ShortTensor as ShortTensor
+from ._creation.windows import bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window
+from ._dynamo._compile import compile
+from ._functional.closeness import allclose, equal
+from ._functional.coverage import coverage
+from ._functional.different_elements import _unique as _unique
+from ._functional.different_elements import _unique2 as _unique2
+from ._functional.layers import (
     adaptive_avg_pool1d,
     adaptive_max_pool1d,
     affine_grid_generator,
@@ -148,13 +136,11 @@ from ._layers import (
     rrelu,
     rrelu_,
 )
-from ._layout import layout, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
-from ._likes import empty_like, full_like, ones_like, zeros_like
-from ._lobpcg import lobpcg
-from ._lowrank import pca_lowrank, svd_lowrank
-from ._names import *
-from ._native_norms import native_batch_norm, native_group_norm, native_layer_norm
-from ._numbered_reductions import (
+from ._functional.lobpcg import lobpcg
+from ._functional.lowrank import pca_lowrank, svd_lowrank
+from ._functional.names import *
+from ._functional.native_norms import native_batch_norm, native_group_norm, native_layer_norm
+from ._functional.numbered_reductions import (
     binary_cross_entropy_with_logits,
     cosine_embedding_loss,
     hinge_embedding_loss,
@@ -163,7 +149,7 @@ from ._numbered_reductions import (
     poisson_nll_loss,
     triplet_margin_loss,
 )
-from ._questions import (
+from ._functional.queries import (
     broadcast_shapes,
     get_default_device,
     get_device,
@@ -175,9 +161,34 @@ from ._questions import (
     is_storage,
     set_default_device,
 )
-from ._segments import segment_reduce
-from ._sequences import arange, linspace, logspace
-from ._settings import (
+from ._functional.segments import segment_reduce
+from ._random.generator import Generator
+from ._random.sampling import bernoulli, binomial, multinomial, normal, poisson, randint_like
+from ._settings.autocast_settings import (
+    autocast_decrement_nesting,
+    autocast_increment_nesting,
+    clear_autocast_cache,
+    get_autocast_cpu_dtype,
+    get_autocast_dtype,
+    get_autocast_gpu_dtype,
+    get_device_module,
+    has_lapack,
+    has_openmp,
+    has_spectral,
+    init_num_threads,
+    is_autocast_cache_enabled,
+    is_autocast_cpu_enabled,
+    is_autocast_enabled,
+    set_autocast_cache_enabled,
+    set_autocast_cpu_dtype,
+    set_autocast_cpu_enabled,
+    set_autocast_dtype,
+    set_autocast_enabled,
+    set_autocast_gpu_dtype,
+    set_flush_denormal,
+)
+from ._settings.backward_threads import get_num_interop_threads, set_num_interop_threads
+from ._settings.determinism import (
     are_deterministic_algorithms_enabled,
     get_deterministic_debug_mode,
     get_float32_matmul_precision,
@@ -186,21 +197,11 @@ from ._settings import (
     set_float32_matmul_precision,
     use_deterministic_algorithms,
 )
-from ._size import Size, device
-from ._strided import empty_permuted, empty_strided, from_dlpack, frombuffer, scalar_tensor
-from ._tensor_str import set_printoptions
-from ._threads import get_num_threads, set_num_threads
-from ._typed import BFloat16Tensor as BFloat16Tensor
-from ._typed import BoolTensor as BoolTensor
-from ._typed import ByteTensor as ByteTensor
-from ._typed import CharTensor as CharTensor
-from ._typed import DoubleTensor as DoubleTensor
-from ._typed import FloatTensor as FloatTensor
-from ._typed import HalfTensor as HalfTensor
-from ._typed import IntTensor as IntTensor
-from ._typed import LongTensor as LongTensor
-from ._typed import ShortTensor as ShortTensor
-from ._types import (
+from ._settings.threads import get_num_threads, set_num_threads
+from ._tensor.text import set_printoptions
+from ._types import Size, device
+from ._types.layout import layout, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
+from ._types.limits import (
     can_cast,
     finfo,
     iinfo,
@@ -214,7 +215,6 @@ from ._types import (
     set_default_tensor_type,
     typename,
 )
-from ._windows import bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window
 from .amp import GradScaler, autocast
 from .amp.grad_scaler import _amp_foreach_non_finite_check_and_unscale_ as _amp_foreach_non_finite_check_and_unscale_
 from .amp.grad_scaler import _amp_update_scale_ as _amp_update_scale_

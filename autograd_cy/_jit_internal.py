@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable
 from typing import Any, Final, TypeVar, Union, get_args, get_origin
 
-from . import _answers
+from ._compat import answers as _answers
 from .futures import Future
 
 __all__ = [

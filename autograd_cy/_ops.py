@@ -11,6 +11,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
+from ._compat import PACKAGE as _PACKAGE
 from ._core.graph.tensor import Tensor
 from ._core.ops.operations import OPS
 from ._core.ops.overrides import answer_of_handler as _answer_of_handler
@@ -19,7 +20,6 @@ from ._core.runtime.events import begin_region as _begin_region
 from ._core.runtime.events import end_region as _end_region
 from .utils._checkpoint_policy import enter_overloads
 
-PACKAGE = __name__.partition(".")[0]
 _SCALED = ("add", "sub", "mul", "div", "multiply", "subtract", "true_divide", "divide")  # of numbers, too, the one for tensors
 _COMPARED = "eq ne lt le gt ge remainder fmod bitwise_and bitwise_or bitwise_xor rsub masked_fill fill lerp".split()
 _ALONG = {"sum": "dim_IntList", "mean": "dim", "prod": "dim_int", "any": "dim", "all": "dim", "std": "dim", "var": "dim",
@@ -242,7 +242,7 @@ def aten_function(name: str) -> Callable[..., Any] | None:
     for key in (name, f"{prefix}.{rest}", f"nn.functional.{name}"):
         if key in OPS:
             return OPS[key].function
-    package = sys.modules[PACKAGE]
+    package = sys.modules[_PACKAGE]
     for home in (package, package.nn.functional, Tensor):
         found = getattr(home, name, None) if not name.startswith("_") else None
         if callable(found) and not isinstance(found, type):

@@ -11,14 +11,14 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ._autocast_settings import get_device_module as _module_of
 from ._core.arrays import dtypes as _dtypes
 from ._core.graph.tensor import Tensor as _Tensor
 from ._core.runtime.entry import public as _public
-from ._names import cat as _cat
-from ._names import int64 as _int64
-from ._names import view_as_real as _view_as_real
-from ._size import device as _Device
+from ._functional.names import cat as _cat
+from ._functional.names import int64 as _int64
+from ._functional.names import view_as_real as _view_as_real
+from ._settings.autocast_settings import get_device_module as _module_of
+from ._types import device as _Device
 from .overrides import resolve_name as _resolve_name
 from .serialization import _reader, _storages
 
@@ -127,7 +127,7 @@ def _get_device_module(device_type: str) -> ModuleType:
 @_public
 def _rebuild_device_tensor_from_numpy(data: np.ndarray, dtype: Any, device: Any, requires_grad: bool) -> _Tensor:
     """A tensor with the elements of an array."""
-    from ._data import from_numpy
+    from ._creation.data import from_numpy
 
     return _rebuild_device_tensor_from_cpu_tensor(from_numpy(data), dtype, device, requires_grad)
 

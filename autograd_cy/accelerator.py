@@ -1,6 +1,7 @@
 """``torch.accelerator``: the device that is faster than the CPU, which is none here (facade)."""
 
-from . import _absent_device, _answers
+from ._compat import absent_device as _absent_device
+from ._compat import answers as _answers
 
 _NOT_THERE = "Cannot access accelerator device when none is available."
 

@@ -3,9 +3,9 @@
 from contextlib import nullcontext as _nullcontext
 from typing import Any
 
-from . import _answers
-from ._compile import backends as list_backends
-from ._compile import compile
+from ._compat import answers as _answers
+from ._dynamo._compile import backends as list_backends
+from ._dynamo._compile import compile
 
 __all__ = [
     "allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable", "is_compiling",
@@ -41,7 +41,7 @@ def wrap_numpy(fn: Any) -> Any:
     import numpy as np
 
     from ._core.graph.tensor import Tensor
-    from ._data import from_numpy
+    from ._creation.data import from_numpy
     from .utils._pytree import tree_map
 
     @functools.wraps(fn)

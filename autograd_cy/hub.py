@@ -3,7 +3,7 @@
 import os
 from typing import Any
 
-from . import _answers
+from ._compat import answers as _answers
 
 __all__ = ["download_url_to_file", "get_dir", "help", "list", "load", "load_state_dict_from_url", "set_dir"]
 

@@ -1,6 +1,7 @@
 """``torch.mps`` for a package that is CPU only: PyTorch's answers where there is no GPU of Apple's (facade)."""
 
-from . import _absent_device, _answers
+from ._compat import absent_device as _absent_device
+from ._compat import answers as _answers
 
 _NOT_THERE = "Cannot execute {}() without MPS backend."
 

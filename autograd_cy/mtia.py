@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from . import _absent_device, _answers
+from ._compat import absent_device as _absent_device
+from ._compat import answers as _answers
 
 _NOT_THERE = "Cannot execute {}() without MTIA backend."
 

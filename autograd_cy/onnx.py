@@ -1,6 +1,6 @@
 """``torch.onnx``: nothing is written in that format here; each function says so when it is called (facade)."""
 
-from . import _answers
+from ._compat import answers as _answers
 
 __all__ = [
     "OnnxExporterError", "dynamo_export", "export", "is_in_onnx_export", "is_onnxrt_backend_supported",

@@ -9,7 +9,7 @@ from typing import Any
 from ._core.graph.tensor import Tensor
 from ._core.ops.operations import OPS as _OPS
 from ._core.ops.overrides import handle_torch_function, has_torch_function
-from ._function_modes import (
+from ._settings.function_modes import (
     BaseTorchFunctionMode,
     TorchFunctionMode,
     _get_current_function_mode,  # noqa: F401  (programs take these from here)

@@ -10,13 +10,6 @@ from typing import Any
 
 import numpy as _np
 
-from ._arguments import array_argument as _array_argument
-from ._arguments import dtype_of_number as _dtype_of_number
-from ._arguments import integer as _integer
-from ._arguments import laid_out_like as _laid_out_like
-from ._arguments import resolve as _resolve
-from ._arguments import sizes as _sizes
-from ._arguments import wrap as _wrap
 from ._core.arrays.dtypes import kind_of as _kind_of
 from ._core.batching.levels import open_levels as _open_levels
 from ._core.graph.tensor import Tensor
@@ -26,16 +19,23 @@ from ._core.ops.random_fills import new_integers as _new_integers
 from ._core.ops.random_fills import new_random as _new_random
 from ._core.ops.random_fills import random_like as _random_like
 from ._core.runtime.entry import public as _public
-from ._generator import Generator
-from ._size import on_cpu as _on_cpu
-from ._streams import can_hold as _can_hold
-from ._streams import check_bound as _check_bound
-from ._streams import default_generator
-from ._streams import drawn as _drawn
-from ._streams import integers as _integers
-from ._streams import normal_numbers as _normal_numbers
-from ._streams import permutations as _permutations
-from ._streams import uniform_numbers as _uniform_numbers
+from ._creation.arguments import array_argument as _array_argument
+from ._creation.arguments import dtype_of_number as _dtype_of_number
+from ._creation.arguments import integer as _integer
+from ._creation.arguments import laid_out_like as _laid_out_like
+from ._creation.arguments import resolve as _resolve
+from ._creation.arguments import sizes as _sizes
+from ._creation.arguments import wrap as _wrap
+from ._random.generator import Generator
+from ._random.streams import can_hold as _can_hold
+from ._random.streams import check_bound as _check_bound
+from ._random.streams import default_generator
+from ._random.streams import drawn as _drawn
+from ._random.streams import integers as _integers
+from ._random.streams import normal_numbers as _normal_numbers
+from ._random.streams import permutations as _permutations
+from ._random.streams import uniform_numbers as _uniform_numbers
+from ._types import on_cpu as _on_cpu
 
 __all__ = [
     "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "rand", "rand_like", "randint",

@@ -1,8 +1,8 @@
 """Special functions, under the names of torch.special (facade)."""
 
+from ._compat.missing import getattr_of as _getattr_of
 from ._core.ops.basics import OPS as _OPS
 from ._core.ops.registry import namespace_of as _namespace_of
-from ._missing import getattr_of as _getattr_of
 
 # Operations that have a name of their own, too, and that by which SciPy knows them.
 _ALIASES = {

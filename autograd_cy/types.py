@@ -5,9 +5,9 @@ from typing import IO, Any, TypeAlias, Union
 
 from ._core.arrays.dtypes import dtype as _dtype  # noqa: F401
 from ._core.graph.tensor import Tensor as _Tensor
-from ._layout import layout as _layout  # noqa: F401
-from ._size import Size as _Size
-from ._size import device as _device
+from ._types import Size as _Size
+from ._types import device as _device
+from ._types.layout import layout as _layout  # noqa: F401
 
 __all__ = [
     "BoolLikeType", "Device", "FileLike", "FloatLikeType", "IntLikeType", "Number", "Storage", "SymBool", "SymFloat", "SymInt",

@@ -1,4 +1,4 @@
-"""Write autograd_cy/_torch_names.txt, the public names of PyTorch: for the messages on what is missing here.
+"""Write autograd_cy/_compat/torch_names.txt, the public names of PyTorch: for the messages on what is missing here.
 
     python -m tools.torch_names
 
@@ -10,7 +10,7 @@ import pkgutil
 import textwrap
 from pathlib import Path
 
-TARGET = Path(__file__).resolve().parents[1] / "autograd_cy" / "_torch_names.txt"
+TARGET = Path(__file__).resolve().parents[1] / "autograd_cy" / "_compat" / "torch_names.txt"
 NAMESPACES = (
     "torch", "torch.Tensor", "torch.autograd", "torch.autograd.profiler", "torch.autograd.profiler_util", "torch.nn",
     "torch.nn.functional", "torch.profiler", "torch.testing", "torch.utils.benchmark",

@@ -9,7 +9,8 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from .. import _answers, _autocast
+from .._compat import answers as _answers
+from .._compat.later import names_later
 from .._core.arrays.unset import Filling as _Filling
 from .._core.engine.task_queries import current_graph_task_id as _current_graph_task_id
 from .._core.engine.task_queries import current_node as _current_autograd_node
@@ -21,7 +22,7 @@ from .._core.ops.overrides import disabled_torch_function
 from .._core.ops.overrides import subclasses_as_tensors as DisableTorchFunctionSubclass
 from .._core.runtime.once import is_warn_always_enabled as _get_warnAlways
 from .._core.runtime.once import set_warn_always as _set_warnAlways
-from .._later import names_later
+from .._settings import autocast as _autocast
 from ..autograd.forward_ad import _is_fwd_grad_enabled
 from ..autograd.forward_ad import _set_fwd_grad_enabled as _SetForward
 from ..autograd.grad_mode import is_grad_enabled, is_inference_mode_enabled, is_multithreading_enabled

@@ -1,8 +1,8 @@
 """``torch._dynamo`` where nothing is compiled: its decorators return functions as they are (facade)."""
 
-from .. import _answers
-from .._compile import backends, compile
+from .._compat import answers as _answers
 from . import config
+from ._compile import backends, compile
 from .eval_frame import OptimizedModule
 
 __all__ = [

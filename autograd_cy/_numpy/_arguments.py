@@ -19,8 +19,8 @@ import numpy as np
 
 from .._core.arrays.dtypes import promote_types
 from .._core.graph.tensor import Tensor, sharing
-from .._data import MAX_DIMENSIONS
-from .._names import cat, stack
+from .._creation.data import MAX_DIMENSIONS
+from .._functional.names import cat, stack
 from ..autograd.forward_ad import unpack_dual
 from ..autograd.grad_mode import is_grad_enabled
 

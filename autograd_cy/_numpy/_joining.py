@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _names as ops
 from .._core.graph.tensor import Tensor
+from .._functional import names as ops
 from ._arguments import Declined, common, counterpart, joined, tensor
 from ._shapes import _broadcast_arrays
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _names as ops
 from .. import linalg
 from .._core.graph.tensor import Tensor, sharing
+from .._functional import names as ops
 from ._arguments import Declined, array, common, counterpart, floating, joined, tensor
 from ._shapes import _broadcast_arrays
 

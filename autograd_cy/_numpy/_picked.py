@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _names as ops
 from .._core.graph.tensor import Tensor, sharing
+from .._functional import names as ops
 from ._arguments import Declined, any_in, array, axis_of, counterpart, joined, tensor
 
 

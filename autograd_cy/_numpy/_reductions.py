@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _names as ops
 from .._core.graph.tensor import Tensor, sharing
-from .._likes import full_like
-from .._types import result_type
+from .._creation.likes import full_like
+from .._functional import names as ops
+from .._types.limits import result_type
 from ._arguments import Declined, axes_of, axis_of, counterpart, floating, joined, tensor
 
 

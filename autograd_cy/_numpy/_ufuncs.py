@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _names as ops
 from .. import linalg, special
 from .._core.graph.tensor import Tensor, sharing
-from .._types import result_type
+from .._functional import names as ops
+from .._types.limits import result_type
 from ..autograd.function import Function
 from . import _reductions  # noqa: F401  (declares the sums that methods of ufuncs are)
 from ._arguments import COUNTERPARTS, Declined, axis_of, tensor

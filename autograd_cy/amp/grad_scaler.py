@@ -7,9 +7,9 @@ from typing import Any
 
 from .._core.graph.tensor import Tensor
 from .._core.runtime.once import warn_user as _warn_user
-from .._creation import full
-from .._names import float16, float32, int32
-from .._size import device as _Device
+from .._creation.filled import full
+from .._functional.names import float16, float32, int32
+from .._types import device as _Device
 from ..autograd.grad_mode import no_grad
 
 __all__ = ["GradScaler", "OptState"]

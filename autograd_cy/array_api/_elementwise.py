@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from .. import _names as ops
 from .._core.graph.tensor import Tensor
+from .._functional import names as ops
 from .._numpy import _ufuncs
 from ._promotion import binary, promoted, unary
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from .. import _names as ops
 from .. import linalg as _linalg
 from .._core.graph.tensor import Tensor
+from .._functional import names as ops
 from .._numpy import _linear
 from ._promotion import promoted
 

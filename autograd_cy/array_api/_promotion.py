@@ -14,9 +14,9 @@ import numpy as np
 
 from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor, sharing
-from .._data import as_tensor
-from .._size import on_cpu
-from .._types import result_type
+from .._creation.data import as_tensor
+from .._types import on_cpu
+from .._types.limits import result_type
 
 Scalar = bool | int | float | complex
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from .. import _names as ops
 from .._core.graph.tensor import Tensor
+from .._functional import names as ops
 from .._numpy import _picked, _shapes
 from .._numpy._arguments import axes_of, axis_of, joined
 from ._promotion import promoted

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .. import _names as ops
 from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor
-from .._data import as_tensor
+from .._creation.data import as_tensor
+from .._functional import names as ops
 from .._numpy import _mathematics, _picked, _reductions
 from .._numpy._arguments import axis_of
 from ._promotion import promoted

@@ -7,7 +7,7 @@ import numpy as np
 
 from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor, sharing
-from .._names import (
+from .._functional.names import (
     bool,
     complex64,
     complex128,
@@ -19,8 +19,8 @@ from .._names import (
     int64,
     uint8,
 )
-from .._size import device as Device
-from .._types import result_type as _result_type_of_two
+from .._types import device as Device
+from .._types.limits import result_type as _result_type_of_two
 from ._promotion import Scalar, checked
 
 _KINDS: dict[str, tuple[dtypes.dtype, ...]] = {

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from .. import _names as _ops
 from .. import linalg as _linalg
 from .._core.graph.tensor import Tensor as _Tensor
+from .._functional import names as _ops
 from .._numpy import _linear, _shapes
 from ._products import matmul, tensordot, vecdot
 from ._promotion import promoted as _promoted

@@ -1,8 +1,8 @@
 """Gradients of recorded operations, under the names of torch.autograd (facade)."""
 
+from .._compat.later import names_later as _names_later
+from .._compat.missing import getattr_of as _getattr_of
 from .._core.graph.saved_tensor import SavedTensor
-from .._later import names_later as _names_later
-from .._missing import getattr_of as _getattr_of
 from . import grad_mode
 from .grad_mode import (
     _force_original_view_tracking,

@@ -106,7 +106,7 @@ def _autograd_grad(
 
 def _fill_in_zeros(grads: Any, refs: Any, strict: bool, create_graph: bool, stage: str) -> Tensors:
     """Zeros for gradients that are None; with strict, RuntimeError."""
-    from .._likes import zeros_like
+    from .._creation.likes import zeros_like
 
     if stage not in ("back", "back_trick", "double_back", "double_back_trick"):
         raise RuntimeError(f"Invalid stage argument '{stage}' to _fill_in_zeros")
@@ -119,7 +119,7 @@ def _fill_in_zeros(grads: Any, refs: Any, strict: bool, create_graph: bool, stag
 
 def _construct_standard_basis_for(tensors: Tensors, tensor_numels: tuple[int, ...]) -> Tensors:
     """For each tensor the rows of the identity matrix that are its elements."""
-    from .._creation import eye
+    from .._creation.filled import eye
 
     rows = eye(sum(tensor_numels), dtype=tensors[0].dtype)
     parts = rows.split(list(tensor_numels), 1)

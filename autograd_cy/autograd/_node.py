@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core.graph import node
-from .._size import device
+from .._types import device
 
 
 class InputMetadata:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._compat.later import names_later as _names_later
 from .._core.graph.tensor import Tensor
 from .._core.graph.tensor import array_of as _array_of
 from .._core.graph.tensor import from_array as _from_array
 from .._core.runtime.entry import public as _public
-from .._later import names_later as _names_later
 from . import gradients as _gradients
 
 if TYPE_CHECKING:

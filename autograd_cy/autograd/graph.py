@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from .._compat.later import names_later as _names_later
 from .._core.engine.task_queries import current_graph_task_id, current_node, execution_order, task_notes, will_execute
 from .._core.engine.unchain import unchain, unchain_backward
 from .._core.graph.edges import GradientEdge
@@ -11,7 +12,6 @@ from .._core.graph.op_hooks import register_op_hook as _register_op_hook
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public as _public
 from .._core.writes.inplace import count_writes as _count_writes
-from .._later import names_later as _names_later
 from ._multi_grad import register_multi_grad_hook
 from ._node import InputMetadata as _InputMetadata  # noqa: F401  (_C._autograd has it)
 from ._node import Node

@@ -4,7 +4,7 @@ from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
-from .. import _answers
+from .._compat import answers as _answers
 from ._absent import is_built
 
 __all__ = [

@@ -1,6 +1,6 @@
 """``torch.backends.kleidiai`` (facade)."""
 
-from .. import _answers
+from .._compat import answers as _answers
 from ._absent import is_available
 
 __all__ = ["is_available", "version"]

@@ -1,6 +1,6 @@
 """``torch.backends.mps`` (facade)."""
 
-from .. import _answers
+from .._compat import answers as _answers
 from ._absent import is_available, is_built
 
 __all__ = ["get_core_count", "get_name", "is_available", "is_built", "is_macos13_or_newer", "is_macos_or_newer"]

@@ -1,6 +1,6 @@
 """``torch.backends.opt_einsum``: switches that nothing depends on (facade)."""
 
-from .. import _answers
+from .._compat import answers as _answers
 from ._absent import is_available
 from ._absent import switches as _switches
 

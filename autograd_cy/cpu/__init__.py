@@ -3,7 +3,7 @@
 import contextlib
 from typing import Any
 
-from .. import _answers
+from .._compat import answers as _answers
 from . import amp
 
 __all__ = [

@@ -1,6 +1,6 @@
 """``torch.cuda.comm``: copies between devices, which are not there (facade)."""
 
-from .. import _answers
+from .._compat import answers as _answers
 
 __all__ = ["broadcast", "broadcast_coalesced", "gather", "reduce_add", "reduce_add_coalesced", "scatter"]
 

@@ -1,6 +1,7 @@
 """``torch.cuda.graphs``: recordings of what a device does, which is not there (facade)."""
 
-from .. import _absent_device, _answers
+from .._compat import absent_device as _absent_device
+from .._compat import answers as _answers
 
 __all__ = ["CUDAGraph", "graph", "graph_pool_handle", "is_current_stream_capturing", "make_graphed_callables"]
 

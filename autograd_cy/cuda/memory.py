@@ -3,7 +3,8 @@
 from collections import OrderedDict
 from typing import Any
 
-from .. import _absent_device, _answers
+from .._compat import absent_device as _absent_device
+from .._compat import answers as _answers
 
 __all__ = [
     "CUDAPluggableAllocator", "MemPool", "caching_allocator_alloc", "caching_allocator_delete",

@@ -1,6 +1,6 @@
 """``torch.cuda.nccl``: NVIDIA's library for several devices, which are not there (facade)."""
 
-from .. import _answers
+from .._compat import answers as _answers
 
 __all__ = ["all_gather", "all_reduce", "broadcast", "init_rank", "is_available", "reduce", "reduce_scatter", "version"]
 

@@ -1,6 +1,6 @@
 """``torch.cuda.nvtx``: marks for NVIDIA's profilers, which need their device (facade)."""
 
-from .. import _answers
+from .._compat import answers as _answers
 
 __all__ = ["mark", "range", "range_end", "range_pop", "range_push", "range_start"]
 

@@ -1,6 +1,6 @@
 """``torch.cuda.profiler``: NVIDIA's profiler, which needs its device (facade)."""
 
-from .. import _answers
+from .._compat import answers as _answers
 
 __all__ = ["profile", "start", "stop"]
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .. import _answers
+from .._compat import answers as _answers
 
 __all__ = [
     "get_rng_state", "get_rng_state_all", "initial_seed", "manual_seed", "manual_seed_all", "seed", "seed_all",

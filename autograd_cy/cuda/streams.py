@@ -1,6 +1,6 @@
 """``torch.cuda.streams``: queues of a device that is not there (facade)."""
 
-from .. import _absent_device
+from .._compat import absent_device as _absent_device
 
 __all__ = ["Event", "ExternalStream", "Stream"]
 

@@ -1,6 +1,6 @@
 """``torch.distributed.rpc``: calls of other processes, which there are none (facade)."""
 
-from .. import _answers
+from .._compat import answers as _answers
 
 __all__ = ["init_rpc", "is_available", "remote", "rpc_async", "rpc_sync", "shutdown"]
 

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from .. import _names as _ops
 from .. import linalg
 from .._core.graph.tensor import Tensor
-from .._creation import eye
+from .._creation.filled import eye
+from .._functional import names as _ops
 from ._lazy_attribute import lazy_attribute
 from .distribution import Distribution
 from .utils import lazy_property

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._likes import zeros_like
-from .._size import Size
+from .._creation.likes import zeros_like
+from .._types import Size
 from . import constraints
 from ._location_scale import LocationScale
 from .transformed_distribution import TransformedDistribution

@@ -1,15 +1,16 @@
 """Formulas that several distributions, or their divergences, use (facade)."""
 
-from .. import _names, linalg
+from .. import linalg
 from .._core.batching.batched import all_samples, levels_of
 from .._core.graph.tensor import Tensor
+from .._functional import names
 
 EULER = 0.57721566490153286060  # Euler's constant
 
 
 def softplus(x: Tensor) -> Tensor:
     """log(1 + exp(x)), without overflow."""
-    return _names.logaddexp(x, x.new_zeros(()))
+    return names.logaddexp(x, x.new_zeros(()))
 
 
 def sum_rightmost(value: Tensor, n: int) -> Tensor:

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import _names as _ops
 from .._core.arrays.dtypes import finfo_of
 from .._core.batching.batched import all_samples, levels_of, one_sample
 from .._core.graph.tensor import Tensor, array_of
 from .._core.ops.drawing import drawing_levels
-from .._data import from_numpy
-from .._generator import Generator
-from .._streams import source_of, type_word
+from .._creation.data import from_numpy
+from .._functional import names as _ops
+from .._random.generator import Generator
+from .._random.streams import source_of, type_word
 from ..autograd.function import Function, once_differentiable
 
 _NODES = np.linspace(-5.0, 5.0, 101)  # of the substitution below; the rest of the line adds less than 1e-14

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from .. import _names as _ops
 from .._core.graph.tensor import Tensor
-from .._size import Size
+from .._functional import names as _ops
+from .._types import Size
 from . import constraints
 from ._formulas import sum_rightmost as _sum_rightmost
 from ._transform import Transform

@@ -6,9 +6,9 @@ import numpy as np
 
 from .. import linalg
 from .._core.graph.tensor import Tensor
-from .._data import tensor
-from .._size import Size
-from .._types import finfo
+from .._creation.data import tensor
+from .._types import Size
+from .._types.limits import finfo
 from . import constraints
 from ._formulas import softplus as _softplus
 from ._transform import Transform

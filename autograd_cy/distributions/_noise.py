@@ -7,7 +7,7 @@ from .._core.batching.batched import one_sample
 from .._core.batching.levels import HiddenLevels
 from .._core.graph.tensor import Tensor
 from .._core.ops.drawing import drawing_levels
-from .._creation import empty
+from .._creation.filled import empty
 
 
 def noise(like: Tensor, shape: Any, fill: Callable[..., Tensor], *limits: float) -> Tensor:

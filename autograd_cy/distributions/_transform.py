@@ -6,8 +6,8 @@ from typing import Any
 
 from .._core.engine.freed import is_freed_since, sequence_number
 from .._core.graph.tensor import Tensor
-from .._likes import zeros_like
-from .._size import Size
+from .._creation.likes import zeros_like
+from .._types import Size
 from . import constraints
 from ._formulas import sum_rightmost as _sum_rightmost
 

@@ -6,9 +6,9 @@ from typing import Any
 from .._core.graph.tensor import Tensor
 from .._core.ops.nn.elementwise_losses import binary_cross_entropy_with_logits
 from .._core.ops.shapes.other_views import broadcast_tensors
-from .._distributions import bernoulli
-from .._sequences import arange
-from .._size import Size
+from .._creation.sequences import arange
+from .._random.sampling import bernoulli
+from .._types import Size
 from . import constraints
 from ._by_probability import ByProbability as _ByProbability
 from ._formulas import softplus as _softplus

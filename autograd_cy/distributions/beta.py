@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from .. import _names as _ops
 from .._core.graph.tensor import Tensor
-from .._size import Size
+from .._functional import names as _ops
+from .._types import Size
 from . import constraints
 from .dirichlet import Dirichlet
 from .exp_family import ExponentialFamily

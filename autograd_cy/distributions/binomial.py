@@ -3,9 +3,9 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._distributions import binomial
-from .._sequences import arange
-from .._size import Size
+from .._creation.sequences import arange
+from .._random.sampling import binomial
+from .._types import Size
 from . import constraints
 from ._by_probability import ByProbability as _ByProbability
 from ._by_probability import given_of as _given_of

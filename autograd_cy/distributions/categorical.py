@@ -3,12 +3,12 @@
 import math
 from typing import Any
 
-from .. import _names as _ops
 from .._core.graph.tensor import Tensor
-from .._distributions import multinomial
-from .._sequences import arange
-from .._size import Size
-from .._types import finfo
+from .._creation.sequences import arange
+from .._functional import names as _ops
+from .._random.sampling import multinomial
+from .._types import Size
+from .._types.limits import finfo
 from . import constraints
 from .distribution import Distribution
 from .utils import lazy_property, logits_to_probs, probs_to_logits

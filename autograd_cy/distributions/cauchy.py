@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._size import Size
+from .._types import Size
 from ._location_scale import LocationScale as _LocationScale
 from ._noise import noise as _noise
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .. import _names as _ops
 from .. import linalg
 from .._core.graph.tensor import Tensor
-from .._types import finfo
+from .._functional import names as _ops
+from .._types.limits import finfo
 from ._formulas import holds as _holds
 
 __all__ = [

@@ -4,8 +4,8 @@ from typing import Any
 
 from .. import special
 from .._core.graph.tensor import Tensor
-from .._sequences import arange as _arange
-from .._size import Size
+from .._creation.sequences import arange as _arange
+from .._types import Size
 from . import constraints
 from ._gamma_draws import _sample_dirichlet
 from .exp_family import ExponentialFamily

@@ -5,7 +5,7 @@ from typing import Any
 
 from .._core.engine.freed import sequence_number as _sequence_number
 from .._core.graph.tensor import Tensor
-from .._size import Size
+from .._types import Size
 from ..autograd.grad_mode import no_grad
 from . import constraints
 from ._formulas import holds as _holds

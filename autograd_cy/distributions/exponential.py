@@ -3,8 +3,8 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._likes import zeros_like
-from .._size import Size
+from .._creation.likes import zeros_like
+from .._types import Size
 from . import constraints
 from ._noise import noise as _noise
 from .exp_family import ExponentialFamily

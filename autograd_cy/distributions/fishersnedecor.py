@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._size import Size
-from .._types import finfo
+from .._types import Size
+from .._types.limits import finfo
 from . import constraints
 from .distribution import Distribution
 from .gamma import Gamma

@@ -4,8 +4,8 @@ from typing import Any
 
 from .. import special
 from .._core.graph.tensor import Tensor
-from .._data import as_tensor
-from .._size import Size
+from .._creation.data import as_tensor
+from .._types import Size
 from . import constraints
 from ._gamma_draws import _standard_gamma
 from .exp_family import ExponentialFamily

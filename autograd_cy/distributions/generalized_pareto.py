@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._size import Size
+from .._types import Size
 from . import constraints
 from ._formulas import expm1_over as _expm1_over
 from ._formulas import log1p_over as _log1p_over

@@ -3,9 +3,9 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._likes import zeros_like
-from .._size import Size
-from .._types import finfo
+from .._creation.likes import zeros_like
+from .._types import Size
+from .._types.limits import finfo
 from . import constraints
 from ._by_probability import ByProbability as _ByProbability
 from ._formulas import holds as _holds

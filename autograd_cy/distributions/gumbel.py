@@ -4,9 +4,9 @@ import math
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._likes import full_like
-from .._size import Size
-from .._types import finfo
+from .._creation.likes import full_like
+from .._types import Size
+from .._types.limits import finfo
 from . import constraints
 from ._formulas import EULER as _EULER
 from ._noise import noise as _noise

@@ -3,7 +3,7 @@
 from typing import Any, Generic, TypeVar
 
 from .._core.graph.tensor import Tensor
-from .._size import Size
+from .._types import Size
 from . import constraints
 from ._formulas import sum_rightmost as _sum_rightmost
 from .distribution import Distribution

@@ -5,7 +5,7 @@ from typing import Any
 
 from .. import special
 from .._core.graph.tensor import Tensor
-from .._size import Size
+from .._types import Size
 from . import constraints
 from .gamma import Gamma
 from .transformed_distribution import TransformedDistribution

@@ -5,9 +5,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .. import _names as _ops
 from .. import linalg
 from .._core.graph.tensor import Tensor
+from .._functional import names as _ops
 from ._formulas import EULER as _EULER
 from ._formulas import half_log_det as _half_log_det
 from ._formulas import softplus as _softplus

@@ -3,12 +3,12 @@
 import math
 from typing import Any
 
-from .. import _names as _ops
 from .._core.graph.tensor import Tensor
-from .._likes import zeros_like
-from .._sequences import arange
-from .._size import Size
-from .._types import finfo
+from .._creation.likes import zeros_like
+from .._creation.sequences import arange
+from .._functional import names as _ops
+from .._types import Size
+from .._types.limits import finfo
 from ..autograd.grad_mode import no_grad
 from . import constraints
 from ._noise import noise as _noise

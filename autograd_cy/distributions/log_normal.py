@@ -3,7 +3,7 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._size import Size
+from .._types import Size
 from . import constraints
 from .normal import Normal
 from .transformed_distribution import TransformedDistribution

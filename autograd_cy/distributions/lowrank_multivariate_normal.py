@@ -5,9 +5,9 @@ from typing import Any
 
 from .. import linalg
 from .._core.graph.tensor import Tensor
-from .._creation import eye
-from .._questions import broadcast_shapes
-from .._size import Size
+from .._creation.filled import eye
+from .._functional.queries import broadcast_shapes
+from .._types import Size
 from . import constraints
 from ._formulas import half_log_det as _half_log_det
 from ._formulas import standardized as _standardized

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import _names as _ops
 from .._core.graph.tensor import Tensor
-from .._distributions import _drawn
-from .._size import Size
+from .._functional import names as _ops
+from .._random.sampling import _drawn
+from .._types import Size
 from . import constraints
 from .binomial import Binomial
 from .categorical import Categorical

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._questions import broadcast_shapes
-from .._size import Size
+from .._functional.queries import broadcast_shapes
+from .._types import Size
 from . import constraints
 from ._by_matrix import ByMatrix as _ByMatrix
 from ._by_matrix import given_of as _given_of

@@ -3,8 +3,8 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._distributions import poisson
-from .._size import Size
+from .._random.sampling import poisson
+from .._types import Size
 from ..autograd.grad_mode import no_grad
 from . import constraints
 from ._by_probability import ByProbability as _ByProbability

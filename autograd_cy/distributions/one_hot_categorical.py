@@ -3,8 +3,8 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._creation import eye
-from .._size import Size
+from .._creation.filled import eye
+from .._types import Size
 from . import constraints
 from .categorical import Categorical
 from .distribution import Distribution

@@ -3,8 +3,8 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._distributions import poisson
-from .._size import Size
+from .._random.sampling import poisson
+from .._types import Size
 from . import constraints
 from .exp_family import ExponentialFamily
 from .utils import broadcast_all

@@ -3,12 +3,12 @@
 import math
 from typing import Any
 
-from .. import _names as _ops
 from .._core.graph.tensor import Tensor
-from .._likes import ones_like
-from .._questions import broadcast_shapes
-from .._size import Size
-from .._types import finfo
+from .._creation.likes import ones_like
+from .._functional import names as _ops
+from .._functional.queries import broadcast_shapes
+from .._types import Size
+from .._types.limits import finfo
 from . import constraints
 from ._formulas import softplus as _softplus
 from ._joined_transforms import CatTransform, CumulativeDistributionTransform, ReshapeTransform, StackTransform

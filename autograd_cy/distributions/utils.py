@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as _np
 
-from .. import _names as _ops
 from .._core.engine.freed import is_freed_since as _is_freed_since
 from .._core.graph.tensor import Tensor
-from .._creation import get_default_dtype
-from .._data import tensor
-from .._distributions import normal as _normal
-from .._types import finfo
+from .._creation.data import tensor
+from .._creation.filled import get_default_dtype
+from .._functional import names as _ops
+from .._random.sampling import normal as _normal
+from .._types.limits import finfo
 from ..autograd.grad_mode import enable_grad
 from ._formulas import sum_rightmost as _sum_rightmost  # noqa: F401
 

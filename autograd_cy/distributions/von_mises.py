@@ -7,8 +7,8 @@ import numpy as np
 
 from .. import special
 from .._core.graph.tensor import Tensor
-from .._distributions import _drawn
-from .._size import Size
+from .._random.sampling import _drawn
+from .._types import Size
 from . import constraints
 from .distribution import Distribution
 from .utils import broadcast_all

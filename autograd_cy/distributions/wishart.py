@@ -4,13 +4,13 @@ import math
 import warnings
 from typing import Any
 
-from .. import _names as _ops
 from .. import linalg
 from .._core.graph.tensor import Tensor
-from .._questions import broadcast_shapes
-from .._sequences import arange
-from .._size import Size
-from .._types import finfo
+from .._creation.sequences import arange
+from .._functional import names as _ops
+from .._functional.queries import broadcast_shapes
+from .._types import Size
+from .._types.limits import finfo
 from . import constraints
 from ._by_matrix import ByMatrix as _ByMatrix
 from ._by_matrix import given_of as _given_of

@@ -26,7 +26,7 @@ from .._core.ops.overrides import arm
 from .._core.ops.shapes.shape import cat
 from .._core.runtime.entry import public, show_one_frame
 from .._core.runtime.modes import are_on, mode_bit
-from .._likes import zeros_like
+from .._creation.likes import zeros_like
 from ..autograd.forward_ad import _set_fwd_grad_enabled, dual_level, make_dual, unpack_dual
 from ..autograd.grad_mode import inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad
 from ..utils._pytree import LeafSpec, TreeSpec, tree_flatten, tree_map_only, tree_unflatten
@@ -105,7 +105,7 @@ def _as_kind_of(x: Tensor, alias: Tensor) -> Tensor:
     """An alias or gradient of a tensor without elements as one without."""
     if not x.is_meta or alias.is_meta or is_batched(alias):
         return alias
-    from .._meta import on_meta  # for those who have such tensors
+    from .._tensor.meta import on_meta  # for those who have such tensors
 
     made: Tensor = on_meta(alias)
     return made

@@ -10,7 +10,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-PACKAGE = __name__.partition(".")[0]
+from .._compat import PACKAGE
+
 # Functions of nn.functional that PyTorch has in C: calls of them are recorded as they are made. Those on the left are torch's.
 _OF_TORCH = frozenset(
     "adaptive_avg_pool1d avg_pool1d bilinear celu_ channel_shuffle conv1d conv2d conv3d conv_tbc conv_transpose1d "

@@ -7,8 +7,8 @@ from typing import Any, Optional, TypeAlias, Union, get_args
 from .._core.arrays.dtypes import dtype as _dtype
 from .._core.arrays.formats import memory_format as _memory_format
 from .._core.graph.tensor import Tensor as _Tensor
-from .._layout import layout as _layout
-from .._size import device as _device
+from .._types import device as _device
+from .._types.layout import layout as _layout
 from ._names import qualified_name as _qualified_name
 from .immutable_collections import immutable_dict, immutable_list
 

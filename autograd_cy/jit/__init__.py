@@ -8,7 +8,8 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
-from .. import _answers, _jit_internal
+from .. import _jit_internal
+from .._compat import answers as _answers
 from .._jit_internal import _overload as _overload
 from .._jit_internal import _overload_method as _overload_method
 from .._jit_internal import export, ignore, interface, is_scripting, unused

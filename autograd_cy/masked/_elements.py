@@ -5,9 +5,9 @@ All take ``mask``, bools that are true for what counts, which is broadcast to th
 
 from typing import Any
 
-from .. import _names
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
+from .._functional import names
 from ..nn import functional as F
 from ._masks import dimensions, filled
 from ._reductions import norm
@@ -22,7 +22,7 @@ def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = 
     tensor([1., 1., 4.])
     """
     wanted = dtype or input.dtype
-    return _names.cumsum(filled("sum", input, mask), dimensions(dim, input.ndim)[0], dtype=wanted)
+    return names.cumsum(filled("sum", input, mask), dimensions(dim, input.ndim)[0], dtype=wanted)
 
 
 @public
@@ -34,7 +34,7 @@ def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None =
     tensor([1., 1., 3.])
     """
     wanted = dtype or input.dtype
-    return _names.cumprod(filled("prod", input, mask), dimensions(dim, input.ndim)[0], dtype=wanted)
+    return names.cumprod(filled("prod", input, mask), dimensions(dim, input.ndim)[0], dtype=wanted)
 
 
 @public
@@ -87,7 +87,7 @@ def normalize(
     """
     values = filled("sum", input, mask)
     size = norm(input, ord, dim, keepdim=True, dtype=dtype or input.dtype, mask=mask)
-    return values / _names.maximum(size, size.new_full([], eps))
+    return values / names.maximum(size, size.new_full([], eps))
 
 
 @public
@@ -106,4 +106,4 @@ def logaddexp(
     tensor([1.6931, 3.0000])
     """
     values = filled("logaddexp", input, input_mask), filled("logaddexp", other, other_mask)
-    return _names.logaddexp(*values).to(dtype or input.dtype)
+    return names.logaddexp(*values).to(dtype or input.dtype)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _names
 from .._core.arrays.dtypes import dtype as DType
 from .._core.graph.tensor import Tensor, from_array
+from .._functional import names
 
 Dims = int | Sequence[int] | None
 
@@ -21,8 +21,8 @@ def checked_mask(input: Tensor, mask: Tensor) -> Tensor:
                 "_input_mask expected broadcastable mask (got mask dimensionality higher than of the input): "
                 f"{list(mask.shape)} for {list(input.shape)}"
             )
-        mask = _names.broadcast_to(mask, input.shape)
-    return mask.to(_names.bool)
+        mask = names.broadcast_to(mask, input.shape)
+    return mask.to(names.bool)
 
 
 def filled(function: str, input: Tensor, mask: Tensor | None, ord: float | str | None = None) -> Tensor:
@@ -34,7 +34,7 @@ def filled(function: str, input: Tensor, mask: Tensor | None, ord: float | str |
     if not isinstance(mask, Tensor):
         raise TypeError(f"masked.{function}(): argument 'mask' must be Tensor, not {type(mask).__name__}")
     identity = from_array(np.array(_identity(function, input.dtype, ord), input.dtype.numpy_dtype))
-    return _names.where(checked_mask(input, mask), input, identity)
+    return names.where(checked_mask(input, mask), input, identity)
 
 
 def _identity(function: str, dtype: DType, ord: float | str | None) -> float:
@@ -69,4 +69,4 @@ def integers_as_int64(input: Tensor, dtype: Any) -> Any:
     """The dtype of a sum or product."""
     if dtype is not None or input.dtype.is_floating_point or input.dtype.is_complex:
         return dtype or input.dtype
-    return _names.int64
+    return names.int64

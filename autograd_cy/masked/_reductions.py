@@ -7,9 +7,10 @@ All take ``mask``, bools that are true for what counts, which is broadcast to th
 import math
 from typing import Any
 
-from .. import _names, linalg
+from .. import linalg
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
+from .._functional import names
 from ._masks import Dims, checked_mask, dimensions, filled, integers_as_int64
 
 
@@ -22,7 +23,7 @@ def sum(input: Tensor, dim: Dims = None, *, keepdim: bool = False, dtype: Any = 
     tensor(4.)
     """
     values = filled("sum", input, mask)
-    return _names.sum(values, dimensions(dim, input.ndim), bool(keepdim), dtype=integers_as_int64(input, dtype))
+    return names.sum(values, dimensions(dim, input.ndim), bool(keepdim), dtype=integers_as_int64(input, dtype))
 
 
 @public
@@ -48,7 +49,7 @@ def amax(input: Tensor, dim: Dims = None, *, keepdim: bool = False, dtype: Any =
     tensor(2.)
     """
     values = filled("amax", input, mask)
-    return _names.amax(values, dimensions(dim, input.ndim), bool(keepdim)).to(dtype or input.dtype)
+    return names.amax(values, dimensions(dim, input.ndim), bool(keepdim)).to(dtype or input.dtype)
 
 
 @public
@@ -60,7 +61,7 @@ def amin(input: Tensor, dim: Dims = None, *, keepdim: bool = False, dtype: Any =
     tensor(2.)
     """
     values = filled("amin", input, mask)
-    return _names.amin(values, dimensions(dim, input.ndim), bool(keepdim)).to(dtype or input.dtype)
+    return names.amin(values, dimensions(dim, input.ndim), bool(keepdim)).to(dtype or input.dtype)
 
 
 @public
@@ -73,7 +74,7 @@ def argmax(
     >>> ag.masked.argmax(ag.tensor([1.0, 2.0, 3.0]), mask=ag.tensor([True, True, False]), dtype=ag.int64)
     tensor(1)
     """
-    return _names.argmax(filled("argmax", input, mask), dim, bool(keepdim)).to(dtype or input.dtype)
+    return names.argmax(filled("argmax", input, mask), dim, bool(keepdim)).to(dtype or input.dtype)
 
 
 @public
@@ -86,7 +87,7 @@ def argmin(
     >>> ag.masked.argmin(ag.tensor([1.0, 2.0, 3.0]), mask=ag.tensor([False, True, True]), dtype=ag.int64)
     tensor(1)
     """
-    return _names.argmin(filled("argmin", input, mask), dim, bool(keepdim)).to(dtype or input.dtype)
+    return names.argmin(filled("argmin", input, mask), dim, bool(keepdim)).to(dtype or input.dtype)
 
 
 @public
@@ -105,7 +106,7 @@ def mean(input: Tensor, dim: Dims = None, *, keepdim: bool = False, dtype: Any =
             f"a floating point or complex dtype. Got: {wanted}"
         )
     dims = dimensions(dim, input.ndim)
-    return _names.sum(total, dims, bool(keepdim), dtype=wanted) / _count(input, dims, bool(keepdim), mask)
+    return names.sum(total, dims, bool(keepdim), dtype=wanted) / _count(input, dims, bool(keepdim), mask)
 
 
 @public
@@ -119,11 +120,11 @@ def median(input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: Any = 
     tensor(2.)
     """
     d = dimensions(dim, input.ndim)[0]
-    floats = input if input.dtype.is_floating_point else input.to(_names.float32)
-    found = _names.nanmedian(filled("median", floats, mask), d, keepdim).values
+    floats = input if input.dtype.is_floating_point else input.to(names.float32)
+    found = names.nanmedian(filled("median", floats, mask), d, keepdim).values
     if input.dtype.is_floating_point:
         return found
-    if _names.isnan(found).any():
+    if names.isnan(found).any():
         raise ValueError("masked median expects no fully masked out rows if dtype is not floating point")
     return found.to(dtype or input.dtype)
 
@@ -139,7 +140,7 @@ def logsumexp(
     tensor(0.6931)
     """
     values = filled("logsumexp", input, mask)
-    return _names.logsumexp(values, dimensions(dim, input.ndim), bool(keepdim)).to(dtype or input.dtype)
+    return names.logsumexp(values, dimensions(dim, input.ndim), bool(keepdim)).to(dtype or input.dtype)
 
 
 @public
@@ -186,11 +187,11 @@ def var(
         raise AssertionError("Only one of unbiased and correction may be given")
     correction = float(unbiased is not False) if correction is None else correction
     values, dims = filled("sum", input, mask), dimensions(dim, input.ndim)
-    wanted = dtype or (input.dtype if input.dtype.is_floating_point or input.dtype.is_complex else _names.float32)
-    inexact = wanted if wanted.is_floating_point or wanted.is_complex else _names.float32
-    mean = _names.sum(values, dims, True, dtype=wanted) / _count(input, dims, True, mask)
+    wanted = dtype or (input.dtype if input.dtype.is_floating_point or input.dtype.is_complex else names.float32)
+    inexact = wanted if wanted.is_floating_point or wanted.is_complex else names.float32
+    mean = names.sum(values, dims, True, dtype=wanted) / _count(input, dims, True, mask)
     x = input - mean
-    total = _names.sum(filled("sum", x * x.conj(), mask), dims, bool(keepdim), dtype=inexact)
+    total = names.sum(filled("sum", x * x.conj(), mask), dims, bool(keepdim), dtype=inexact)
     count = _count(input, dims, bool(keepdim), mask)
     if isinstance(count, Tensor):
         less = (count - correction).clamp(min=0) if correction else count
@@ -223,4 +224,4 @@ def _count(input: Tensor, dims: tuple[int, ...], keepdim: bool, mask: Tensor | N
     """How many elements there are: a number, or a tensor of how many are not masked out."""
     if mask is None:
         return math.prod(input.shape[d] for d in dims if input.ndim)
-    return _names.sum(checked_mask(input, mask), dims, keepdim)
+    return names.sum(checked_mask(input, mask), dims, keepdim)

@@ -1,7 +1,7 @@
 """Neural networks: functions, layers, and what is done with them (facade). Layers are imported when they are asked for."""
 
-from .._later import names_later as _names_later
-from .._missing import getattr_of as _getattr_of
+from .._compat.later import names_later as _names_later
+from .._compat.missing import getattr_of as _getattr_of
 from . import functional
 from .modules import _HOMES
 from .modules import __all__ as _layers

@@ -7,7 +7,7 @@ import numpy as np
 from .._core.graph.tensor import Tensor
 from .._core.ops.operations import OPS
 from .._core.runtime.entry import public
-from .._data import as_tensor
+from .._creation.data import as_tensor
 from ..autograd.grad_mode import no_grad
 
 __all__ = ["embedding_bag"]

@@ -4,7 +4,7 @@ from typing import Any
 
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
-from .._creation import empty
+from .._creation.filled import empty
 from .parameter import Parameter, UninitializedTensorMixin
 
 _ALLOWED = {

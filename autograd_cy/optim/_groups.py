@@ -4,7 +4,7 @@ import warnings
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._types import typename
+from .._types.limits import typename
 
 
 class _RequiredParameter:

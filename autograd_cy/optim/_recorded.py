@@ -8,8 +8,8 @@ what it saved. The formulas are those of the loops in `_core/kernels`.
 from collections.abc import Callable
 from typing import Any
 
-from .. import _names as _ops
 from .._core.graph.tensor import Tensor
+from .._functional import names as _ops
 from ..autograd.forward_ad import unpack_dual
 from ..autograd.grad_mode import enable_grad, no_grad
 

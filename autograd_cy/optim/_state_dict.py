@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._core.graph.tensor import Tensor
-from .._data import from_numpy
+from .._creation.data import from_numpy
 
 
 def packed(optimizer: Any) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._names import cat, view_as_real
+from .._functional.names import cat, view_as_real
 from ..autograd.grad_mode import enable_grad, no_grad
 from ._fused import check_lr as _check_lr
 from ._line_search import Point as _Point

@@ -7,8 +7,8 @@ from copy import deepcopy
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._data import tensor
-from .._names import int64
+from .._creation.data import tensor
+from .._functional.names import int64
 from ..autograd.grad_mode import no_grad
 from ..nn.modules.module import Module
 from .lr_scheduler._scheduler import LRScheduler

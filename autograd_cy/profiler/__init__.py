@@ -10,7 +10,7 @@
 ['Name', 'Self', 'CPU']
 """
 
-from .._missing import getattr_of as _getattr_of
+from .._compat.missing import getattr_of as _getattr_of
 from ._profile import profile
 from ._record_function import record_function
 from ._schedule import ProfilerAction, ProfilerActivity, kineto_available, schedule, supported_activities

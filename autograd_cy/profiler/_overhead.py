@@ -16,7 +16,7 @@ from .._core.ops.costs import allocation_ns, event_ns, type_choice_ns
 from .._core.ops.operations import OPS
 from .._core.runtime.raw_events import Array, Frame
 from .._core.runtime.recorder import Recorder
-from .._creation import full
+from .._creation.filled import full
 from ..autograd.grad_mode import enable_grad, no_grad
 from ._format import format_time
 from ._recording import Recording

@@ -14,7 +14,7 @@ import os as _os
 from collections.abc import Callable
 from typing import IO, Any, TypeAlias
 
-from .._size import device as _device
+from .._types import device as _device
 from ._files import get_unsafe_globals_in_checkpoint, load, save
 from ._safe_globals import (
     add_safe_globals,

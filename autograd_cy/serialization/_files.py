@@ -11,7 +11,7 @@ from pickle import UnpicklingError
 from typing import IO, Any
 
 from .._core.runtime.entry import public
-from .._size import device
+from .._types import device
 from ._archive import ArchiveReader, ArchiveWriter
 from ._atomic import replaced
 from ._reader import KNOWN, Reader, names_in

@@ -14,7 +14,7 @@ from typing import Any
 
 from .._core.arrays.dtypes import all_dtypes
 from .._core.graph.tensor import Tensor
-from .._size import Size, device
+from .._types import Size, device
 from ._safe_globals import added, allows_type, get_safe_globals
 from ._storages import (
     TYPES,
@@ -73,7 +73,7 @@ def _complex(real: Any = 0.0, imag: Any = 0.0) -> complex:
 
 def _layout(name: Any) -> Any:
     """A layout by its name in PyTorch."""
-    from .. import _layout as layouts  # few files have sparse tensors
+    from .._types import layout as layouts  # few files have sparse tensors
 
     if name not in ("torch.sparse_coo", "torch.sparse_csr"):
         raise ValueError(f"expected the name of a sparse layout that is there, got {name!r:.100}")

@@ -4,8 +4,8 @@ import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .._compat.homes import home_of, operation_homes
 from .._core.runtime.entry import public
-from .._homes import home_of, operation_homes
 
 OURS, TORCH = "autograd_cy", "torch"
 _added: dict[str, Any] = {}

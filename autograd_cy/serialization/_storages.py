@@ -9,8 +9,8 @@ import numpy as np
 from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor
 from .._core.ops.indexing.memory import owner_of_memory
-from .._data import from_numpy
-from .._strided import empty_strided
+from .._creation.data import from_numpy
+from .._creation.strided import empty_strided
 from ..storage import TypedStorage
 from ..storage._names import STORAGES
 from ..storage._untyped import storage_on

@@ -12,8 +12,8 @@ import numpy as np
 from .._core.arrays.dtypes import convert, dtype
 from .._core.graph.layouts import is_sparse_tensor
 from .._core.graph.tensor import Tensor
-from .._data import array_of
-from .._size import Size, device
+from .._creation.data import array_of
+from .._types import Size, device
 from ..storage import TypedStorage, UntypedStorage
 from ..storage._names import STORAGES
 from ..utils.hooks import warn_if_has_hooks

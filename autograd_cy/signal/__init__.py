@@ -1,6 +1,6 @@
 """Signals: their windows, under the names of torch.signal (facade)."""
 
-from .._missing import getattr_of as _getattr_of
+from .._compat.missing import getattr_of as _getattr_of
 from . import windows
 
 __all__ = ["windows"]

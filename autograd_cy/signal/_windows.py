@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import integer, resolve, wrap
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
-from .._windows import BLACKMAN, bessel, cosines, sized, triangle
+from .._creation.arguments import integer, resolve, wrap
+from .._creation.windows import BLACKMAN, bessel, cosines, sized, triangle
 
 __all__ = [
     "bartlett", "blackman", "cosine", "exponential", "gaussian", "general_cosine", "general_hamming", "hamming", "hann",

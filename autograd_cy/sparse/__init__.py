@@ -7,10 +7,10 @@ NotImplementedError.
 
 from typing import Any
 
-from .. import _names as _operations
+from .._compat.later import names_later as _names_later
+from .._compat.missing import getattr_of as _getattr_of
 from .._core.runtime.entry import public as _public
-from .._later import names_later as _names_later
-from .._missing import getattr_of as _getattr_of
+from .._functional import names as _operations
 from . import _names  # noqa: F401  it attaches the methods
 from ._invariants import check_sparse_tensor_invariants
 from ._products import addmm as _addmm

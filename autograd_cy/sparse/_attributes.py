@@ -10,8 +10,8 @@ from .._core.arrays.dtypes import convert
 from .._core.graph import node
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.shapes.shape import replace_array
-from .._layout import sparse_coo, sparse_csr, strided
-from .._size import Size, device, on_cpu
+from .._types import Size, device, on_cpu
+from .._types.layout import sparse_coo, sparse_csr, strided
 from ..autograd.gradients import backward as _backward
 from ._pattern import Pattern, coo_pattern, placeholder, same_places
 from ._tensor import (

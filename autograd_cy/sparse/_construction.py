@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from .._arguments import resolve
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.runtime.entry import public
-from .._data import as_tensor, tensor
-from .._layout import sparse_coo, sparse_csr, strided
-from .._size import on_cpu
+from .._creation.arguments import resolve
+from .._creation.data import as_tensor, tensor
+from .._types import on_cpu
+from .._types.layout import sparse_coo, sparse_csr, strided
 from ._pattern import Pattern, coo_pattern, csr_pattern, keys_of, places_of
 from ._tensor import SparseTensor, coalesced, from_values, implements, sums, values_at, values_of
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._core.graph.tensor import array_of, from_array
 from .._core.runtime.entry import public
-from .._layout import sparse_coo, sparse_csr
+from .._types.layout import sparse_coo, sparse_csr
 from ._pattern import Pattern
 from ._tensor import from_values
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._layout import sparse_coo
+from .._types.layout import sparse_coo
 from ._pattern import Pattern
 from ._tensor import from_values
 

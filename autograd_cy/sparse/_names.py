@@ -5,7 +5,7 @@ from typing import Any
 
 from .._core.graph.tensor import extend
 from .._core.runtime.entry import public
-from .._layout import sparse_csr
+from .._types.layout import sparse_csr
 from . import _attributes, _construction, _elementwise, _products, _reductions, _shapes, _text  # noqa: F401
 from ._construction import sparse_coo_tensor, sparse_csr_tensor
 from ._tensor import TABLE, SparseTensor, refused

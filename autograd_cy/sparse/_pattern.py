@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core.graph.tensor import Tensor, array_of, from_array
-from .._layout import sparse_coo, sparse_csr
+from .._types.layout import sparse_coo, sparse_csr
 
 
 class Pattern(NamedTuple):

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from .._core.graph.tensor import array_of, from_array
-from .._layout import sparse_coo
-from .._names import cat as _cat
+from .._functional.names import cat as _cat
+from .._types.layout import sparse_coo
 from ._pattern import Pattern, csr_pattern, indices_of, keys_of
 from ._tensor import SparseTensor, from_values, implements, refused, values_of
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from .. import _typed as _dense
 from .._core.runtime.entry import public
+from .._creation import typed as _dense
 from ._construction import sparse_coo_tensor
 from ._tensor import SparseTensor
 

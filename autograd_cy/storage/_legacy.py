@@ -4,7 +4,7 @@ from typing import Any
 
 from .._core.arrays import dtypes
 from .._core.runtime.entry import public
-from .._size import on_cpu
+from .._types import on_cpu
 from ._names import STORAGES
 from ._typed import DTYPES, TypedStorage, _made_of, _warn_typed_storage_removal
 from ._untyped import UntypedStorage, storage_on

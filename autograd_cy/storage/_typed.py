@@ -10,10 +10,10 @@ from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.indexing.memory import owner_of_memory
 from .._core.runtime.entry import public
-from .._data import array_from
-from .._placeholders import placeholder
-from .._size import device as Device
-from .._size import on_cpu
+from .._creation.data import array_from
+from .._memory.placeholders import placeholder
+from .._types import device as Device
+from .._types import on_cpu
 from ._names import CONVERSIONS, STORAGES
 from ._untyped import UntypedStorage, shown, storage_of, storage_on
 

@@ -12,14 +12,14 @@ from typing import Any, cast
 
 import numpy as np
 
-from .. import _moves
 from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.indexing.memory import bytes_of, owner_of_memory, references_besides
 from .._core.runtime.entry import public
-from .._placeholders import Placeholder, placeholder
-from .._size import device as Device
-from .._size import on_cpu
+from .._memory import moves as _moves
+from .._memory.placeholders import Placeholder, placeholder
+from .._types import device as Device
+from .._types import on_cpu
 
 _HELD = 2  # references that a storage has to the array that owns its memory
 
@@ -204,7 +204,7 @@ class UntypedStorage:
 
     def is_shared(self) -> bool:
         """``is_shared()`` is whether other processes may see the bytes: after share_memory_(), or in a file."""
-        from .._shared_memory import place_of
+        from .._memory.shared import place_of
 
         if self._is_meta:
             return False

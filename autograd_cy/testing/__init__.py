@@ -12,8 +12,8 @@ Traceback (most recent call last):
 AssertionError: The length of the sequences mismatch: 1 != 0
 """
 
-from .._later import names_later as _names_later
-from .._missing import getattr_of as _getattr_of
+from .._compat.later import names_later as _names_later
+from .._compat.missing import getattr_of as _getattr_of
 
 __all__ = [
     "CULPRITS", "GradientAssertions", "GradientError", "Location", "Verdict", "assert_allclose", "assert_close",

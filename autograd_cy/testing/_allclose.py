@@ -4,7 +4,7 @@ from typing import Any
 
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
-from .._data import as_tensor
+from .._creation.data import as_tensor
 from ._close import assert_close
 
 _TOLERANCES = {"float16": (1e-3, 1e-3), "float32": (1e-4, 1e-5), "float64": (1e-5, 1e-8)}

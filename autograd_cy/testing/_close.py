@@ -15,8 +15,8 @@ import numpy as np
 from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor, array_of
 from .._core.runtime.entry import public
-from .._data import as_tensor
-from .._size import Size
+from .._creation.data import as_tensor
+from .._types import Size
 
 Path = tuple[Any, ...]  # the keys and indices that lead to an item
 

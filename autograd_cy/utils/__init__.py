@@ -1,7 +1,7 @@
 """Helpers of the facade."""
 
-from .._later import names_later as _names_later
-from .._missing import getattr_of as _getattr_of
+from .._compat.later import names_later as _names_later
+from .._compat.missing import getattr_of as _getattr_of
 from . import hooks
 
 __all__ = ["benchmark", "checkpoint", "data", "deterministic", "dlpack", "hooks", "safetensors", "tensorboard"]

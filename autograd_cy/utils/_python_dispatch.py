@@ -8,8 +8,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .._function_modes import TorchFunctionMode, _get_current_function_mode_stack, _stack_as
 from .._ops import overload_of
+from .._settings.function_modes import TorchFunctionMode, _get_current_function_mode_stack, _stack_as
 
 __all__ = ["BaseTorchDispatchMode", "TorchDispatchMode"]
 

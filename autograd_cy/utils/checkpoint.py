@@ -6,10 +6,10 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from .._autocast import as_now as _autocast_as_now
 from .._core.engine.task_queries import is_checkpoint_valid as _is_checkpoint_valid
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public as _public
+from .._settings.autocast import as_now as _autocast_as_now
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from ..autograd.gradients import backward

@@ -4,7 +4,7 @@ from typing import Any
 
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public as _public
-from .._strided import from_dlpack
+from .._creation.strided import from_dlpack
 
 __all__ = ["from_dlpack", "to_dlpack"]
 

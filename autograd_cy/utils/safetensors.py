@@ -11,8 +11,8 @@ import numpy as np
 from .._core.arrays.dtypes import dtype_named as _dtype_named
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public as _public
-from .._data import array_of as _array_of
-from .._data import from_numpy
+from .._creation.data import array_of as _array_of
+from .._creation.data import from_numpy
 from ..serialization._atomic import replaced as _replaced
 
 __all__ = ["load", "load_file", "save", "save_file"]
@@ -111,7 +111,7 @@ def load_file(filename: Any, device: Any = "cpu") -> dict[str, Tensor]:
     >>> safetensors.load_file(path, device="cpu")
     {'n': tensor([0, 1])}
     """
-    from .._size import on_cpu
+    from .._types import on_cpu
 
     on_cpu(device)
     numpy_side = _numpy_side()

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import autograd_cy as ag
-from autograd_cy import _missing
+from autograd_cy._compat import missing as _missing
 from autograd_cy._core.runtime.argument_errors import LACKING
 from tools import torch_names
 

@@ -8,7 +8,7 @@ import pickle
 import pytest
 
 import autograd_cy as ag
-from autograd_cy import _shared_memory
+from autograd_cy._memory import shared as _shared_memory
 from autograd_cy.multiprocessing import reductions
 
 pytestmark = [

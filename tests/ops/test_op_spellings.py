@@ -6,7 +6,7 @@ from op_calls import Call, each_sample, to_numpy
 from opinfo import OPS
 
 import autograd_cy as ag
-from autograd_cy._missing import torch_names
+from autograd_cy._compat.missing import torch_names
 
 
 def check_same(row, sample, spelled):

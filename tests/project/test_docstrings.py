@@ -59,7 +59,7 @@ def test_examples_are_found_in_all_kinds_of_docstrings():
         "autograd_cy._core.graph.node.Node.next_functions",  # a compiled property
         "autograd_cy.Tensor.exp",  # a compiled function, and a method
         "autograd_cy.autograd.function.Function",  # a class
-        "autograd_cy._creation.zeros",  # a function
+        "autograd_cy._creation.filled.zeros",  # a function
     } <= set(EXAMPLES)
 
 

@@ -55,34 +55,38 @@ POINTERS = {
 FACADE = [
     line.split()
     for line in """
-    _generator _size _arguments _layout _threads _interop
-    _streams
-    _later _missing _once torch_version _inplace _answers _errors _absent_device futures multiprocessing.spawn
+    _compat
+    _random.generator _types _creation.arguments _types.layout _settings.threads _settings.backward_threads
+    _random.streams
+    _compat.later _compat.missing _once torch_version _functional.inplace _compat.answers _compat.errors
+    _compat.absent_device futures multiprocessing.spawn
     functional _jit_internal onnx hub accelerator mps mtia xpu distributed._group distributed.rpc
-    version
-    _homes _dlpack
-    __future__ _names _alias_children _alias_metadata _alias_names _alias _layers
+    version _creation _functional _memory _random _settings
+    _compat.homes _creation.dlpack
+    __future__ _functional.names _compat.alias_children _compat.alias_metadata _compat.alias_names _compat.alias
+    _functional.layers
     profiler._page
-    _moves
-    _data _creation _indices _likes _sequences _strided _tensor_str _windows utils.hooks _shared_memory
+    _memory.moves
+    _creation.data _creation.filled _creation.indices _creation.likes _creation.sequences _creation.strided _tensor.text
+    _creation.windows utils.hooks _memory.shared
     multiprocessing.reductions
     multiprocessing
     signal._windows
     signal.windows
     signal
-    _constructor
-    _placeholders
+    _creation.constructor
+    _memory.placeholders
     storage._names
     storage._untyped
     storage._typed
     storage._legacy storage._setting
     storage
     utils.deterministic utils.dlpack
-    return_types types _function_modes
-    _default_device
-    _questions
-    _typed
-    _types
+    return_types types _settings.function_modes
+    _settings.default_device
+    _functional.queries
+    _creation.typed
+    _types.limits
     profiler._format profiler._recording profiler._flops profiler._operands
     profiler._events profiler._schedule profiler._record_function
     profiler._table profiler._trace profiler._steps
@@ -95,8 +99,8 @@ FACADE = [
     profiler._profile
     profiler
     random memory
-    _distributions
-    _random_methods _mapping_methods
+    _random.sampling
+    _random.methods _tensor.mapping
     autograd._mode_decorator autograd._node
     autograd._saved_hooks autograd._parallel
     autograd._packers autograd._saved_guard
@@ -105,7 +109,7 @@ FACADE = [
     autograd._graph_memory autograd._graph_labels
     autograd._graph_draw
     autograd.grad_mode autograd._safe_where autograd.anomaly_mode autograd.variable autograd.forward_ad
-    _meta
+    _tensor.meta
     profiler._calls
     profiler._replay
     profiler._hints profiler._overhead
@@ -122,8 +126,8 @@ FACADE = [
     _vmap_internals
     autograd._functional_helpers
     autograd.functional
-    _autocast
-    _autocast_rules
+    _settings.autocast
+    _settings.autocast_rules
     utils._checkpoint_errors utils._checkpoint_policy
     utils._checkpoint_frame
     utils.checkpoint
@@ -159,8 +163,8 @@ FACADE = [
     autograd
     _C._autograd _C._functions
     _C
-    fft linalg special overrides _autocast_settings nn.common_types quasirandom
-    _lobpcg
+    fft linalg special overrides _settings.autocast_settings nn.common_types quasirandom
+    _functional.lobpcg
     _numpy._arguments
     _numpy._mathematics _numpy._reductions _numpy._shapes _numpy._signals
     _numpy._joining _numpy._linear _numpy._picked _numpy._ufuncs
@@ -169,13 +173,14 @@ FACADE = [
     array_api._creation array_api._elementwise array_api._products array_api._shapes array_api._statistics array_api._types
     array_api.fft array_api.linalg
     array_api
-    _closeness
+    _functional.closeness
+    _tensor.methods
     _tensor nn._embedding_bag nn._multi_head nn.functional
-    _numbered_reductions
-    _coverage _different_elements _lowrank _native_norms _segments
+    _functional.numbered_reductions
+    _functional.coverage _functional.different_elements _functional.lowrank _functional.native_norms _functional.segments
     _VF
     nn.parameter nn.init nn.grad
-    _meta_parameter
+    nn._meta_parameter
     serialization._archive serialization._safe_globals
     serialization._storages
     serialization._reader serialization._writer
@@ -231,7 +236,7 @@ FACADE = [
     fx
     _C._nn
     _dynamo.config _dynamo.eval_frame jit
-    _compile
+    _dynamo._compile
     _dynamo compiler
     _ops
     fx.experimental.proxy_tensor
@@ -270,7 +275,7 @@ FACADE = [
     backends.cpu backends.cuda backends.cudnn backends.cusparselt backends.kleidiai backends.mha backends.miopen backends.mkl
     backends.mkldnn backends.mps backends.nnpack backends.openmp backends.opt_einsum backends.quantized backends.xnnpack
     backends
-    _settings _utils
+    _settings.determinism _utils
     distributions._formulas distributions._gamma_draws distributions._noise
     distributions.constraints distributions.utils
     distributions.distribution

@@ -87,8 +87,8 @@ def test_the_page_of_the_profiler_is_installed():
 
 def test_types_and_declarations_are_installed():
     files = importlib.resources.files(autograd_cy)
-    stubs = ("__init__.pyi", "_names.pyi", "nn/__init__.pyi", "_core/graph/tensor.pyi")
-    for name in ("py.typed", *stubs, "_core/graph/tensor.pxd", "_torch_names.txt"):
+    stubs = ("__init__.pyi", "_functional/names.pyi", "nn/__init__.pyi", "_core/graph/tensor.pyi")
+    for name in ("py.typed", *stubs, "_core/graph/tensor.pxd", "_compat/torch_names.txt"):
         assert files.joinpath(name).is_file(), name
 
 

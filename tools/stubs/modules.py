@@ -7,9 +7,9 @@ import re
 import textwrap
 
 import autograd_cy.sparse  # noqa: F401  its methods are attached when it is imported
+from autograd_cy._compat.missing import MissingMethod
 from autograd_cy._core.arrays.dtypes import dtype
 from autograd_cy._core.graph.tensor import Tensor, TensorBase
-from autograd_cy._missing import MissingMethod
 from tools.stubs.signatures import MARK, SHADOWED, definition, marked, sentence, signatures
 from tools.stubs.tables import ALIASES, ATTRIBUTES, CORE, FIELDS, SPECIAL, UNTOLD, WRITABLE
 
@@ -31,9 +31,9 @@ HOMES = {
     "autograd_cy._core.ops": ["return_types"],
     "autograd_cy._core.runtime.handle": ["RemovableHandle"],
     "autograd_cy._core.runtime.raw_events": ["RawAllocation", "RawEvent"],
-    "autograd_cy._generator": ["Generator"],
-    "autograd_cy._layout": ["layout"],
-    "autograd_cy._size": ["Size", "device"],
+    "autograd_cy._random.generator": ["Generator"],
+    "autograd_cy._types": ["Size", "device"],
+    "autograd_cy._types.layout": ["layout"],
     "autograd_cy.storage": ["TypedStorage", "UntypedStorage"],
     "autograd_cy.autograd._mode_decorator": ["F"],
 }
@@ -43,7 +43,7 @@ def stubs():
     """All stubs: {path: text}."""
     files = {f"autograd_cy/_core/{name.replace('.', '/')}.pyi": core_stub(name) for name in CORE}
     files["autograd_cy/_core/ops/return_types.pyi"] = tuples_stub("autograd_cy._core.ops.return_types")
-    for module in ("_names", "_layers", "fft", "linalg", "nn.functional", "special"):
+    for module in ("_functional.names", "_functional.layers", "fft", "linalg", "nn.functional", "special"):
         files[f"autograd_cy/{module.replace('.', '/')}.pyi"] = namespace_stub(f"autograd_cy.{module}")
     return files
 
@@ -72,7 +72,7 @@ def namespace_stub(name):
         elif isinstance(value, type):
             body += ["", f"class {n}({value.__mro__[1].__name__}): ...", ""]
         else:
-            into = name in ("autograd_cy._names", "autograd_cy._layers") and not n.endswith("_")
+            into = name in ("autograd_cy._functional.names", "autograd_cy._functional.layers") and not n.endswith("_")
             body += definition(n, signatures(n, value, into=into), sentence(value))
     return finished(body, name, set(public))
 

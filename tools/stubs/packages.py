@@ -9,7 +9,7 @@ from pathlib import Path
 
 import autograd_cy
 from autograd_cy import return_types
-from autograd_cy._later import HOMES
+from autograd_cy._compat.later import HOMES
 from tools.stubs.modules import by_kind, listed, natural
 
 ROOT = Path(autograd_cy.__file__).parent
@@ -56,8 +56,7 @@ def package_stub(name, statements):
         if isinstance(statement, ast.ImportFrom):
             taken.setdefault("." * statement.level + (statement.module or ""), set()).update(imported(statement, public))
     for later, home in HOMES.get(name, {}).items():
-        folder, _, last = home.rpartition(".")
-        taken.setdefault(f".{folder}" if later == last else f".{home}", set()).add(as_public(later, public))
+        taken.setdefault("." if later == home else f".{home}", set()).add(as_public(later, public))
     constants = sorted(n for n in assigned(statements) if not n.startswith("_") or n == "__version__")
     return stub_of(public, taken, [f"{n}: {type(getattr(module, n)).__name__.replace('NoneType', 'None')}" for n in constants])
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from autograd_cy._core.ops.registry import OPS
-from autograd_cy._coverage import batching, nodes
+from autograd_cy._functional.coverage import batching, nodes
 from tools.stubs.signatures import doc_of
 
 HEAD = """\

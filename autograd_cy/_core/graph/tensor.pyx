@@ -1,7 +1,7 @@
 """Tensor: an array and its place in the graph.
 
 The type holds data and operators only; all other methods are attached to it at import, those of operations from the
-op table, those of the facade from `_tensor.py` (`extend`). Results of operations are of exactly this type, so that dead
+op table, those of the facade from `_tensor` (`extend`). Results of operations are of exactly this type, so that dead
 ones can serve again; where an operand is of a subclass, NOTE [Overrides] moves them into one of that.
 """
 

@@ -140,7 +140,7 @@ def drawn_with(Tensor numbers, tuple tensors, str name):
 
 # keys
 
-cdef object default_generator = None        # _streams.py gives it
+cdef object default_generator = None        # _random/streams.py gives it
 
 
 def set_generator(generator):

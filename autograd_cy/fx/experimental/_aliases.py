@@ -9,8 +9,8 @@ import numpy as np
 from ..._core.batching.batched import all_samples, levels_of
 from ..._core.graph.tensor import Tensor, array_of, from_array
 from ..._core.writes.inplace import shares_elements
+from ..._creation.strided import empty_strided
 from ..._ops import ops
-from ..._strided import empty_strided
 from ...utils._pytree import tree_map
 from ..node import Node
 from ._regions import Part, Region, parts_of, region_of

@@ -12,7 +12,7 @@ from typing import Any
 from ..._core.arrays.dtypes import dtype as Dtype
 from ..._core.graph.tensor import Tensor
 from ..._core.ops.operations import OPS
-from ..._creation import ones
+from ..._creation.filled import ones
 from ...utils._pytree import tree_leaves, tree_map
 from ._aliases import aten, name_of
 

@@ -1,7 +1,7 @@
 """The layers, imported when they are asked for, under the file names of torch.nn.modules (facade)."""
 
-from ..._later import names_later as _names_later
-from ..._missing import getattr_of as _getattr_of
+from ..._compat.later import names_later as _names_later
+from ..._compat.missing import getattr_of as _getattr_of
 
 _HOMES: dict[str, list[str]] = {
     "activation": [

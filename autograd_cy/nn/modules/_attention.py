@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
-from ..._creation import empty
+from ..._creation.filled import empty
 from .. import init
 from .._multi_head import attended
 from ..parameter import Parameter

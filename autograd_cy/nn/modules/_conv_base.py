@@ -3,7 +3,7 @@
 import math
 from typing import Any, ClassVar
 
-from ..._creation import empty
+from ..._creation.filled import empty
 from .. import init
 from ..parameter import Parameter
 from .module import Module

@@ -9,9 +9,9 @@ from ..._core.arrays import dtypes
 from ..._core.arrays.formats import memory_format as MemoryFormat
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
-from ..._likes import empty_like
-from ..._size import device as Device
-from ..._size import on_cpu
+from ..._creation.likes import empty_like
+from ..._types import device as Device
+from ..._types import on_cpu
 from ...autograd.grad_mode import no_grad
 from ..parameter import Parameter, UninitializedTensorMixin
 
@@ -151,7 +151,7 @@ class WithConversions:
         >>> ag.nn.Linear(2, 1).share_memory().weight.is_shared()
         True
         """
-        from ..._shared_memory import share  # for those who share memory
+        from ..._memory.shared import share  # for those who share memory
 
         tensors: list[Any] = [*self.parameters(), *self.buffers()]
         for tensor in tensors:

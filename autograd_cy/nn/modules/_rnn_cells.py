@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from ..._core.graph.tensor import Tensor
 from ..._core.ops.nn.recurrent import gru_cell, lstm_cell, rnn_relu_cell, rnn_tanh_cell
 from ..._core.runtime.entry import public
-from ..._creation import empty, zeros
+from ..._creation.filled import empty, zeros
 from .. import init
 from ..parameter import Parameter
 from .module import Module

@@ -3,8 +3,8 @@
 from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
-from ..._creation import empty, ones, zeros
-from ..._data import tensor
+from ..._creation.data import tensor
+from ..._creation.filled import empty, ones, zeros
 from ...autograd.grad_mode import no_grad
 from .. import init
 from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter

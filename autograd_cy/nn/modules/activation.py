@@ -4,7 +4,7 @@ import warnings
 from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
-from ..._creation import empty
+from ..._creation.filled import empty
 from .. import functional as _F
 from .. import init as _init
 from ..parameter import Parameter

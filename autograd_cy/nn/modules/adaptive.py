@@ -7,7 +7,7 @@ from typing import Any
 
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public as _public
-from ..._names import cat, where
+from ..._functional.names import cat, where
 from .. import functional as _F
 from .container import ModuleList, Sequential
 from .linear import Linear

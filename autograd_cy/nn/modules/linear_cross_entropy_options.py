@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._core.arrays.dtypes import dtype
-from ..._names import bfloat16, float16, float32, float64
+from ..._functional.names import bfloat16, float16, float32, float64
 
 __all__ = ["LinearCrossEntropyOptions"]
 

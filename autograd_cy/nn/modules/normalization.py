@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
-from ..._creation import empty
+from ..._creation.filled import empty
 from .. import functional as _F
 from .. import init
 from ..parameter import Parameter

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 from ..._core.graph.tensor import Tensor
 from ..._core.ops.nn.recurrent import gru, lstm, rnn_relu, rnn_tanh
 from ..._core.runtime.entry import public as _public
-from ..._creation import empty, zeros
+from ..._creation.filled import empty, zeros
 from .. import init
 from ..parameter import Parameter
 from ..utils.rnn import PackedSequence

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public as _public
-from ..._creation import empty
+from ..._creation.filled import empty
 from ...autograd.grad_mode import no_grad
 from .. import functional as _F
 from .. import init

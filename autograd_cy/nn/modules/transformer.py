@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
-from ..._creation import full
-from ..._names import triu
+from ..._creation.filled import full
+from ..._functional.names import triu
 from .. import functional as _F
 from .. import init
 from ._transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer

@@ -37,7 +37,7 @@ class DistributedDataParallel(Module):
         static_graph: bool = False,
         **kwargs: Any,
     ):
-        from ..._size import device
+        from ..._types import device
         from ...distributed._group import world
 
         super().__init__()

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ..._size import on_cpu as _on_cpu
+from ..._types import on_cpu as _on_cpu
 
 __all__ = ["replicate"]
 

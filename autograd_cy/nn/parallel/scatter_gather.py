@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ... import _names as _ops
 from ..._core.graph.tensor import Tensor
-from ..._size import on_cpu as _on_cpu
+from ..._functional import names as _ops
+from ..._types import on_cpu as _on_cpu
 
 __all__ = ["gather", "scatter", "scatter_kwargs"]
 

@@ -2,16 +2,16 @@
 
 from typing import Any
 
-from ..._closeness import allclose
 from ..._core.graph.tensor import Tensor
 from ..._core.ops.matrices.functions import matrix_exp
 from ..._core.ops.matrices.reflections import geqrf, householder_product
 from ..._core.ops.matrices.systems import solve
 from ..._core.ops.shapes.shape import cat
 from ..._core.runtime.entry import public
-from ..._creation import eye
-from ..._likes import zeros_like
-from ..._types import finfo
+from ..._creation.filled import eye
+from ..._creation.likes import zeros_like
+from ..._functional.closeness import allclose
+from ..._types.limits import finfo
 from ...autograd.grad_mode import no_grad
 from ...random import randn
 from ..modules.module import Module

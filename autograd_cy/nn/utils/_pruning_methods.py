@@ -5,9 +5,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from ... import _names as _ops
 from ..._core.graph.tensor import Tensor
-from ..._likes import ones_like, zeros_like
+from ..._creation.likes import ones_like, zeros_like
+from ..._functional import names as _ops
 from ...random import rand, rand_like
 
 

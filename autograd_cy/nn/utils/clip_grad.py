@@ -9,7 +9,7 @@ from ..._core.graph.tensor import Tensor
 from ..._core.ops.matrices.matrix_norms import vector_norm
 from ..._core.ops.shapes.shape import stack
 from ..._core.runtime.entry import public as _public
-from ..._data import tensor
+from ..._creation.data import tensor
 from ...autograd.grad_mode import no_grad
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]

@@ -8,10 +8,10 @@ import numpy as np
 from ..._core.graph.tensor import Tensor
 from ..._core.ops.shapes.shape import cat, stack
 from ..._core.runtime.entry import public as _public
-from ..._creation import full
-from ..._data import tensor
-from ..._likes import empty_like
-from ..._sequences import arange
+from ..._creation.data import tensor
+from ..._creation.filled import full
+from ..._creation.likes import empty_like
+from ..._creation.sequences import arange
 
 __all__ = [
     "PackedSequence",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..._compat import PACKAGE
 from .instructions import Backward, Forget, Grad, Instruction, Leaf
 from .interpreter import Interpreter
 from .outline import Outline
@@ -53,7 +54,7 @@ class Program:
 
     def leaves(self, module: Any = None) -> list[Any]:
         """New tensors of a module like torch (this package by default) for the leaves that require grad."""
-        interpreter = Interpreter(sys.modules[__name__.partition(".")[0]] if module is None else module)
+        interpreter = Interpreter(sys.modules[PACKAGE] if module is None else module)
         for leaf in self._differentiable_leaves():
             interpreter.run(leaf)
         return interpreter.tensors

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..._core.arrays.dtypes import convert, dtype
 from ..._core.graph.tensor import Tensor
-from ..._data import from_numpy
+from ..._creation.data import from_numpy
 from .._layouts import LAYOUTS, lay_out
 from ._hypothesis import checked, checked_number, checked_shape, hnp, st, strategy_of
 from ._numbers import checked_dtype, elements_of, kind_of

@@ -1,6 +1,6 @@
 """Timing of statements, under the names of torch.utils.benchmark (facade)."""
 
-from ..._missing import getattr_of as _getattr_of
+from ..._compat.missing import getattr_of as _getattr_of
 from ._compare import Colorize, Compare
 from ._measurement import Measurement, TaskSpec, ordered_unique, select_unit, trim_sigfig, unit_to_english
 from ._timer import Language, Timer, set_torch_threads, timer

@@ -9,6 +9,7 @@ import timeit
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
+from ..._compat import PACKAGE
 from ..._core.runtime.once import warn_once
 from ..._core.runtime.threads import get_num_threads, set_kernel_threads
 from ._measurement import Measurement, TaskSpec
@@ -99,7 +100,7 @@ class Timer:
                 f"global_setup is C++ only, got `{global_setup}`. Most likely this code can simply be moved to `setup`."
             )
         stmt, setup = _without_indent(stmt), _without_indent(setup)
-        names = {"torch": importlib.import_module(__name__.partition(".")[0]), **(globals or {})}
+        names = {"torch": importlib.import_module(PACKAGE), **(globals or {})}
         self._timer = timeit.Timer(stmt, setup, timer, names)
         self._task_spec = TaskSpec(stmt, setup, global_setup, label, sub_label, description, env, num_threads)
 

@@ -1,6 +1,6 @@
 """torch.utils.data: samples, in what order they are taken, and batches of them (facade). Imported when asked for."""
 
-from ..._missing import getattr_of as _getattr_of
+from ..._compat.missing import getattr_of as _getattr_of
 from . import _utils as _utils
 from ._collate import default_collate, default_convert
 from ._workers import WorkerInfo, get_worker_info

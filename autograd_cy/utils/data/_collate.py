@@ -8,8 +8,8 @@ import numpy as np
 from ..._core.arrays.dtypes import convert
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
-from ..._data import as_tensor, tensor
-from ..._names import stack
+from ..._creation.data import as_tensor, tensor
+from ..._functional.names import stack
 
 _TEXT = (str, bytes)
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
-from ..._threads import limit_threads
+from ..._settings.threads import limit_threads
 from ...multiprocessing.reductions import _refuse_history
 from ...random import manual_seed
 from ._fetching import Fetcher

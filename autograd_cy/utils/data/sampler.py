@@ -8,9 +8,9 @@ import numpy as _np
 
 from ..._core.arrays.dtypes import convert as _convert
 from ..._core.runtime.entry import public as _public
-from ..._data import as_tensor
-from ..._distributions import multinomial
-from ..._generator import Generator
+from ..._creation.data import as_tensor
+from ..._random.generator import Generator
+from ..._random.sampling import multinomial
 from ...random import default_generator, randint, randperm
 from ._seeds import drawn_seed as _drawn_seed
 

@@ -1,0 +1,1 @@
+"""Functions that make tensors, and what their arguments have in common (facade)."""

@@ -1,0 +1,1 @@
+"""Functions of torch itself, besides those that make tensors (facade)."""

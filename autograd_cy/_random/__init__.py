@@ -1,0 +1,1 @@
+"""Random numbers: generators, streams, and what is drawn from them (facade)."""

@@ -1,0 +1,1 @@
+"""Modes and settings: autocast, the default device, determinism, threads (facade)."""

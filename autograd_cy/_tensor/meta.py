@@ -1,0 +1,358 @@
+"""Tensors on the device "meta": shape, dtype and strides without elements (facade). Imported when one is made.
+
+NOTE [Meta]
+A tensor on "meta" is an instance of a subclass of Tensor, so that calls with it are handed over (NOTE [Overrides]) and others
+pay nothing.
+  1. Its array is on a placeholder, which has addresses and no pages.
+  2. An operation runs as on any tensors, reads zeros, and its results get placeholders. So it takes the time of the operation
+     on the CPU, and for as long as it runs the memory of its results. What fills a tensor, makes one like it, or gives it
+     another dtype does nothing but that.
+  3. The graph is the usual one. What its nodes saved of outputs has memory until the graph dies.
+  4. A gradient gets its placeholder when `.grad` is read.
+  5. What depends on elements is refused: `item()`, `nonzero()`, masks as indices.
+"""
+
+import importlib
+import inspect
+from typing import Any, NoReturn
+
+import numpy as np
+
+from .._compat import PACKAGE
+from .._core.arrays.formats import checked, contiguous_format, made_in
+from .._core.graph.tensor import Tensor, from_array, metadata_of
+from .._core.ops.indexing.memory import owner_of_memory, taken_into
+from .._core.ops.overrides import subclasses_as_tensors
+from .._creation.arguments import laid_out_like, sizes
+from .._memory import moves
+from .._memory.placeholders import Placeholder, give_pages_back, memory_of, placeholder
+from .._types import Size, on_cpu
+from .._types import device as Device
+from ..autograd.grad_mode import is_grad_enabled
+
+_NO_DATA = "Cannot copy out of meta tensor; no data!"
+_NO_ITEM = "Tensor.item() cannot be called on meta tensors"
+_NO_NUMPY = "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
+
+_GRAD: Any = vars(Tensor)["grad"]
+_SHAPED = {"empty", "ones", "rand", "randn", "zeros"}  # whose arguments are sizes
+_LIKES = {f"{name}_like" for name in ("empty", "full", "ones", "rand", "randint", "randn", "zeros")}
+_NEW = {f"new_{name}" for name in ("empty", "full", "ones", "zeros")}
+_FILLS = {
+    "bernoulli_", "cauchy_", "exponential_", "fill_", "geometric_", "log_normal_", "normal_", "random_", "uniform_", "zero_",
+}  # fmt: skip
+_BY_ELEMENTS = {
+    "allclose", "argwhere", "bincount", "equal", "masked_select", "nonzero", "nonzero_static", "unique", "unique_consecutive",
+    "_unique", "_unique2",
+}  # fmt: skip
+# Those that read no elements; a matrix product, whose operands PyTorch lets be on two devices.
+_ON_SHAPES = {"expand_as", "is_same_size", "matmul", "mm", "reshape_as", "result_type", "view_as"}
+_WITH_INDICES = {"embedding", "gather", "getitem", "index_put", "index_put_", "index_select", "take"}
+
+
+def _refused(kind: type[Exception], text: str) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
+        raise kind(text)
+
+    return method
+
+
+class MetaTensor(Tensor):
+    """A tensor without elements; users know it as a Tensor whose `is_meta` is True."""
+
+    is_meta = True
+    is_cpu = False
+    tolist = cpu = _refused(NotImplementedError, _NO_DATA)
+    __bool__ = __float__ = __int__ = __complex__ = __index__ = _refused(RuntimeError, _NO_ITEM)
+    numpy = __array__ = _refused(TypeError, _NO_NUMPY)
+    __dlpack__ = _refused(BufferError, "Cannot pack tensors on meta")
+    share_memory_ = _refused(RuntimeError, "_share_fd_: only available on CPU")
+
+    def item(self) -> Any:
+        """item() is refused."""
+        if self.numel() != 1:
+            raise RuntimeError(f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
+        raise RuntimeError(_NO_ITEM)
+
+    @property
+    def device(self) -> Device:
+        """The device "meta"."""
+        return Device("meta")
+
+    @property
+    def grad(self) -> Any:
+        """The gradient, without elements either."""
+        found = _GRAD.__get__(self)
+        if found is not None and not isinstance(found, MetaTensor):
+            found = on_meta(found)
+            _GRAD.__set__(self, found)
+        return found
+
+    @grad.setter
+    def grad(self, value: Any) -> None:
+        _GRAD.__set__(self, value)
+
+    @grad.deleter
+    def grad(self) -> None:
+        _GRAD.__delete__(self)
+
+    def data_ptr(self) -> int:
+        """data_ptr() is 0."""
+        return 0
+
+    const_data_ptr = data_ptr
+
+    def is_shared(self) -> bool:
+        """is_shared() is False."""
+        return False
+
+    def type(self, dtype: Any = None) -> Any:
+        """type() -> "torch.meta.FloatTensor"; or in another dtype."""
+        if dtype is not None:
+            return self.__torch_function__(Tensor.type, (), (self, dtype))
+        return Tensor.type(from_array(np.empty(0, metadata_of(self).dtype))).replace("torch.", "torch.meta.")
+
+    def to(self, *args: Any, **kwargs: Any) -> Any:
+        """to(dtype | device | other) -> Tensor: without elements, too; NotImplementedError for another device."""
+        args, kwargs, device = without_device(args, kwargs)
+        if device is not None and device.type != "meta":
+            on_cpu(device)
+            raise NotImplementedError(_NO_DATA)
+        return self.__torch_function__(Tensor.to, (), (self, *args), kwargs)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        _check_devices("__setitem__", (self, value))
+        with subclasses_as_tensors():
+            Tensor.__setitem__(self, index, value)
+        give_pages_back(metadata_of(self))
+
+    def __format__(self, spec: str) -> str:
+        return object.__format__(self, spec)
+
+    def __repr__(self) -> str:
+        from .text import meta_repr  # for those who print
+
+        return meta_repr(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            if not self.is_leaf:
+                raise RuntimeError(
+                    "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment. "
+                    f"This one was computed by {self.grad_fn!r}; take detach().clone()."
+                )
+            memo[id(self)] = _rebuilt(*_description(self))
+        return memo[id(self)]
+
+    def __copy__(self) -> Any:
+        return _rebuilt(*_description(self))
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _rebuilt, _description(self)
+
+    def _as_parameter(self, requires_grad: bool) -> Any:
+        kind = importlib.import_module(f"{PACKAGE}.nn._meta_parameter").MetaParameter  # for networks
+        return Tensor._make_subclass(kind, self, requires_grad)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return _called(func, args, kwargs or {})
+
+
+def _description(tensor: Any) -> tuple[Any, Any, Any, Any, Any, Any]:
+    array = metadata_of(tensor)
+    return type(tensor), array.dtype, array.shape, array.strides, tensor.requires_grad, vars(tensor)
+
+
+def _rebuilt(kind: Any, dtype: Any, shape: Any, strides: Any, requires_grad: bool, attributes: Any = None) -> Any:
+    made = Tensor._make_subclass(kind, from_array(placeholder(shape, dtype, strides)), requires_grad)
+    if attributes:
+        vars(made).update(attributes)
+    return made
+
+
+def made(array: Any, requires_grad: bool = False) -> Any:
+    """made(array, requires_grad) -> a tensor on a placeholder."""
+    return taken_into(MetaTensor, from_array(array)).requires_grad_(requires_grad)
+
+
+def like(tensor: Tensor) -> Any:
+    """like(tensor) -> a leaf with the shape, dtype and strides of a tensor, and no elements."""
+    array = metadata_of(tensor)
+    if min(array.strides, default=0) < 0:
+        return made(placeholder(array.shape, array.dtype))
+    return made(placeholder(array.shape, array.dtype, array.strides))
+
+
+def on_meta(tensor: Any) -> Any:
+    """on_meta(tensor) -> what an operation returned, which nobody else holds, without its elements; it keeps its graph."""
+    array = metadata_of(tensor)
+    if memory_of(array) is None:
+        owner, base = owner_of_memory(array), tensor._base
+        place = np.ndarray((moves.extent(owner)[1],), np.uint8, Placeholder(moves.extent(owner)[1]))
+        moves.move({id(owner): owner}, {id(owner): place}, [tensor, *([] if base is None else [base])])
+    return taken_into(MetaTensor, tensor)
+
+
+def _all_on_meta(result: Any, arguments: Any) -> Any:
+    """A result with all of its tensors on meta; those that are arguments stay as they are."""
+    if isinstance(result, Tensor):
+        if isinstance(result, MetaTensor) or any(result is x for x in arguments):
+            return result
+        return on_meta(result)
+    if isinstance(result, tuple | list) and not isinstance(result, Size):
+        items = [_all_on_meta(item, arguments) for item in result]
+        return result._make(items) if hasattr(result, "_make") else type(result)(items)
+    return result
+
+
+def _tensors(values: Any) -> Any:
+    for value in values:
+        if isinstance(value, Tensor):
+            yield value
+        elif type(value) in (list, tuple):
+            yield from _tensors(value)
+
+
+def _check_devices(name: str, arguments: Any) -> None:
+    """RuntimeError for tensors with elements beside those without; one without dimensions counts as a number."""
+    found = [] if name in _ON_SHAPES else list(_tensors(arguments))
+    first: Any = found[0] if found else None
+    for x in found:
+        if isinstance(x, MetaTensor) is isinstance(first, MetaTensor) or (x.ndim == 0 and not isinstance(x, MetaTensor)):
+            continue
+        if name in _WITH_INDICES and not all(y.dtype.is_floating_point for y in (first, x) if not isinstance(y, MetaTensor)):
+            continue
+        if first.ndim == 0 and not isinstance(first, MetaTensor):
+            first = x
+            continue
+        own, other = ("meta", "cpu") if isinstance(first, MetaTensor) else ("cpu", "meta")
+        raise RuntimeError(
+            f"Tensor on device {other} is not on the expected device {own}! ({name}(): Expected all tensors to be on the same "
+            f"device, but found at least two devices, {own} and {other})"
+        )
+
+
+def _called(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """A call with a tensor on meta: case 2 of NOTE [Meta]."""
+    name = getattr(func, "__name__", "")
+    arguments = (*args, *kwargs.values())
+    if name in _BY_ELEMENTS or (name == "getitem" and _has_mask(args[1:])):
+        raise NotImplementedError(f"{name}(): the shape of its result depends on elements, and meta tensors have none")
+    if name in ("to", "type_as"):  # of a tensor with elements, to the device of one without
+        return _moved(func, args, kwargs)
+    if name == "set_item" and not isinstance(args[0], MetaTensor):
+        raise NotImplementedError(_NO_DATA)
+    if name == "copy_":
+        return _copied(func, args, kwargs)
+    device = kwargs.pop("device", None)
+    if name in _LIKES or name in _NEW:
+        if device is not None and Device(device).type != "meta":
+            on_cpu(device)
+            with subclasses_as_tensors():
+                return func(*args, **kwargs)
+        return _shaped(func, name, args, kwargs)
+    _check_devices(name, arguments)
+    if name in _FILLS and not (is_grad_enabled() and args[0].requires_grad):
+        if name == "fill_":
+            func(from_array(np.empty(0, metadata_of(args[0]).dtype)), *args[1:], **kwargs)
+        return args[0]
+    return _run(func, args, kwargs, arguments)
+
+
+def _run(func: Any, args: Any, kwargs: dict[str, Any], arguments: Any) -> Any:
+    with subclasses_as_tensors():
+        result = func(*args, **kwargs)
+    if isinstance(result, MetaTensor) and args and result is args[0]:
+        give_pages_back(metadata_of(result))
+    return _all_on_meta(result, arguments)
+
+
+def _moved(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """to() of a tensor with elements takes them away where it is to be on the device of one without."""
+    if isinstance(args[0], MetaTensor):
+        if func.__name__ == "type_as" and not args[1].is_meta:
+            raise NotImplementedError(_NO_DATA)
+        return _run(func, args, kwargs, args)
+    rest, options, device = without_device(args[1:], kwargs)
+    moved = args[0].to(*rest, **options)
+    return like(moved) if device is not None and device.type == "meta" else moved
+
+
+def _has_mask(index: Any) -> bool:
+    return any(x.dtype.name == "bool" and isinstance(x, MetaTensor) for x in _tensors(index))
+
+
+def _copied(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """copy_(): to a tensor without elements there is nothing to do, from one there is nothing to copy."""
+    target, source = args[0], args[1] if len(args) > 1 else kwargs["src"]
+    if not isinstance(target, MetaTensor):
+        raise NotImplementedError(_NO_DATA)
+    if isinstance(source, Tensor) and not (is_grad_enabled() and (target.requires_grad or source.requires_grad)):
+        if np.broadcast_shapes(target.shape, source.shape) == tuple(target.shape):
+            return target
+    return _run(func, args, kwargs, (*args, *kwargs.values()))
+
+
+def _shaped(func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
+    """What makes a tensor of a shape that is known: the call on no elements checks the arguments, and knows the dtype."""
+    options = {key: value for key, value in kwargs.items() if key not in ("memory_format", "size", "out")}
+    if name in _SHAPED:
+        probe, shape = func(0, **options), sizes(name, args, kwargs.get("size"))
+        wanted = checked(kwargs.get("memory_format"), name) or contiguous_format
+        return made(made_in(wanted, placeholder, shape, metadata_of(probe).dtype), probe.requires_grad)
+    given, *rest = args if args else (options.pop("input"),)
+    twin = from_array(np.empty(0, metadata_of(given).dtype))
+    if name in _LIKES:
+        probe = func(twin, *rest, **options)
+        kind, format = metadata_of(probe).dtype, kwargs.get("memory_format")
+        return made(laid_out_like(metadata_of(given), placeholder, kind, memory_format=format), probe.requires_grad)
+    if name == "new_full":
+        size, *rest = rest if rest else (kwargs["size"],)
+        probe, shape = func(twin, (0,), *rest, **options), tuple(size)
+    else:
+        probe, shape = func(twin, (0,), **options), sizes(name, tuple(rest), kwargs.get("size"))
+    return made(placeholder(shape, metadata_of(probe).dtype), probe.requires_grad)
+
+
+def without_device(args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any], Device | None]:
+    """without_device(args, kwargs) -> the arguments of to() without the device, and that."""
+    device, rest = kwargs.get("device"), []
+    for value in args:
+        if isinstance(value, Tensor):
+            device = value.device
+            rest.append(value.dtype)
+        elif isinstance(value, str | Device) or (isinstance(value, int) and not isinstance(value, bool)):
+            device = value
+        else:
+            rest.append(value)
+    return tuple(rest), {k: v for k, v in kwargs.items() if k != "device"}, None if device is None else Device(device)
+
+
+def answer(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """answer(function, args, kwargs) -> what a public function makes that was called for the device "meta"."""
+    name = function.__name__
+    try:
+        bound = inspect.signature(function).bind(*args, **kwargs)
+    except TypeError:
+        return NotImplemented
+    if bound.arguments.get("device") is None or Device(bound.arguments["device"]).type != "meta":
+        return NotImplemented
+    bound.arguments["device"] = None
+    if name in _SHAPED or name in _LIKES or name in _NEW:
+        options = {key: value for key, value in bound.kwargs.items() if key != "device"}
+        with subclasses_as_tensors():
+            return _shaped(function, name, bound.args, options)
+    with subclasses_as_tensors():
+        result = function(*bound.args, **bound.kwargs)
+    return _without_elements(result)
+
+
+def _without_elements(result: Any) -> Any:
+    if isinstance(result, Tensor):
+        if isinstance(result, MetaTensor):
+            return result
+        return like(result).requires_grad_(result.requires_grad and result.is_leaf)
+    if isinstance(result, tuple | list):
+        return type(result)(_without_elements(x) for x in result)
+    return NotImplemented
