@@ -12,11 +12,11 @@ from math import e, inf, nan, pi
 from ._core.modules import collector_paused as _collector_paused
 
 with _collector_paused():
-    from ._functional import names as _names  # isort: skip  the core first, which the facade's methods extend
+    from ._functional import names as _names  # isort: skip  it loads the core, which the methods extend
     from . import _tensor  # isort: skip
 
 from . import _core, autograd, random
-from ._compat.later import names_later as _names_later
+from ._compat.later import names_at as _names_at
 from ._compat.missing import getattr_of as _getattr_of
 from ._core.arrays.dtypes import dtype
 from ._core.arrays.formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
@@ -64,134 +64,100 @@ from .random import (
 
 __version__ = "0.1.0"
 newaxis = None
-__all__ = [
-    "Generator", "Size", "Tensor", "allclose", "amp", "arange", "array_api", "as_tensor", "asarray", "autocast", "autograd",
-    "backends", "bernoulli", "binomial", "channels_last", "channels_last_3d", "compile", "contiguous_format", "coverage",
-    "cuda", "default_generator", "device", "distributions", "dtype", "e", "empty", "empty_like", "empty_permuted",
-    "empty_strided", "enable_grad", "equal", "eye", "fft", "from_dlpack", "from_numpy", "frombuffer", "full", "full_like",
-    "func", "get_default_dtype", "get_num_threads", "get_rng_state", "inf", "inference_mode", "initial_seed",
-    "install_as_torch", "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_grad_enabled", "is_inference",
-    "is_inference_mode_enabled", "is_warn_always_enabled", "linalg", "linspace", "load", "logspace", "manual_seed", "masked",
-    "memory", "memory_format", "multinomial", "nan", "newaxis", "nn", "no_grad", "normal", "ones", "ones_like", "optim",
-    "overrides", "pi", "poisson", "preserve_format", "profiler", "rand", "rand_like", "randint", "randint_like", "randn",
-    "randn_like", "random", "randperm", "return_types", "save", "scalar_tensor", "seed", "serialization",
-    "set_anomaly_enabled", "set_default_dtype", "set_grad_enabled", "set_num_threads", "set_printoptions", "set_rng_state",
-    "set_warn_always", "signal", "special", "tensor", "testing", "utils", "vmap", "zeros", "zeros_like",
-]  # fmt: skip
-__all__ += _names.__all__
-_TYPED = [
-    "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor",
-    "LongTensor",
-    "ShortTensor",
-]  # fmt: skip
 
-# Modules that `import *` does not bring along: few need them, or they only stand in for what is not here.
-_MODULES = [
-    "_VF", "__future__", "_dynamo", "_jit_internal", "_ops", "_utils", "_vmap_internals", "accelerator", "compiler", "cpu",
-    "distributed", "functional", "futures", "fx", "hub", "jit", "library", "mps", "mtia", "multiprocessing", "onnx", "ops",
-    "quasirandom", "sparse", "storage", "types", "xpu",
-]  # fmt: skip
-_STORAGES = [
-    "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage", "ComplexFloatStorage",
-    "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage", "LongStorage", "ShortStorage", "Storage", "TypedStorage",
-    "UntypedStorage",
-]  # fmt: skip
-_AUTOCAST = [
-    "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
-    "get_autocast_dtype", "get_autocast_gpu_dtype", "get_device_module", "has_lapack", "has_openmp", "has_spectral",
-    "init_num_threads", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
-    "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype",
-    "set_autocast_enabled", "set_autocast_gpu_dtype", "set_flush_denormal",
-]  # fmt: skip
-_JIT = ["CompilationUnit", "Future", "ScriptFunction", "ScriptModule"]
-_ERRORS = ["AcceleratorError", "OutOfMemoryError"]
-_WINDOWS = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
-_SEGMENTS = ["segment_reduce"]
-_LOSSES = [
-    "binary_cross_entropy_with_logits", "cosine_embedding_loss", "hinge_embedding_loss", "kl_div", "margin_ranking_loss",
-    "poisson_nll_loss", "triplet_margin_loss",
-]  # fmt: skip
-_EMBEDDING = ["embedding_renorm_"]
-_LAYERS = [
-    "adaptive_avg_pool1d", "adaptive_max_pool1d", "affine_grid_generator", "alpha_dropout", "alpha_dropout_", "avg_pool1d",
-    "batch_norm", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "convolution", "cosine_similarity", "dropout", "dropout_", "embedding", "embedding_bag",
-    "feature_alpha_dropout", "feature_alpha_dropout_", "feature_dropout", "feature_dropout_", "grid_sampler",
-    "grid_sampler_2d", "grid_sampler_3d", "group_norm", "gru", "gru_cell", "instance_norm", "lstm", "lstm_cell", "max_pool1d",
-    "max_pool1d_with_indices", "max_pool2d", "max_pool3d", "native_channel_shuffle", "native_dropout", "pairwise_distance",
-    "pixel_shuffle", "pixel_unshuffle", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell", "rrelu",
-    "rrelu_",
-]  # fmt: skip
-_NATIVE = ["native_batch_norm", "native_group_norm", "native_layer_norm"]
-_QUESTIONS = [
-    "broadcast_shapes", "get_default_device", "get_device", "is_conj", "is_distributed", "is_neg", "is_same_size", "is_signed",
-    "is_storage", "set_default_device",
-]  # fmt: skip
-_LOWRANK = ["pca_lowrank", "svd_lowrank"]
-_LOBPCG = ["lobpcg"]
-_LAYOUT = ["layout", "sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sparse_csr", "strided"]
-_SPARSE = [
-    "dsmm", "hsmm", "hspmm", "resize_as_sparse_", "smm", "sparse_compressed_tensor", "sparse_coo_tensor", "sparse_csr_tensor",
-    "spmm",
-]  # fmt: skip
-_INDICES = ["tril_indices", "triu_indices"]
-_TYPES = [
-    "can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "numel", "promote_types",
-    "result_type", "set_default_tensor_type", "typename",
-]  # fmt: skip
-_SETTINGS = [
-    "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode", "get_float32_matmul_precision",
-    "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode",
-    "set_float32_matmul_precision", "use_deterministic_algorithms",
-]  # fmt: skip
-_INTEROP = ["get_num_interop_threads", "set_num_interop_threads"]
-__all__ += _SETTINGS + _TYPES + _WINDOWS + _QUESTIONS + _LAYOUT + _LOWRANK + _NATIVE + _EMBEDDING + _SEGMENTS + _INDICES
-__all__ += _STORAGES + _LOSSES + _LAYERS + _INTEROP + _ERRORS + _LOBPCG + _AUTOCAST + _JIT + ["GradScaler"] + _SPARSE
+# Names that are imported on first use, by the module that has them.
+_LATER = {
+    "_compat.alias": "install_as_torch",
+    "_compat.errors": "AcceleratorError OutOfMemoryError",
+    "_core.ops.nn.embedding": "embedding_renorm_",
+    "_core.runtime.threads": "get_num_threads",
+    "_creation.indices": "tril_indices triu_indices",
+    "_creation.typed": "set_default_tensor_type",
+    "_creation.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
+    "_dynamo._compile": "compile",
+    "_functional.coverage": "coverage",
+    "_functional.layers": """
+        adaptive_avg_pool1d adaptive_max_pool1d affine_grid_generator alpha_dropout alpha_dropout_ avg_pool1d batch_norm
+        channel_shuffle conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d convolution
+        cosine_similarity dropout dropout_ embedding embedding_bag feature_alpha_dropout feature_alpha_dropout_
+        feature_dropout feature_dropout_ grid_sampler grid_sampler_2d grid_sampler_3d group_norm gru gru_cell instance_norm
+        lstm lstm_cell max_pool1d max_pool1d_with_indices max_pool2d max_pool3d native_channel_shuffle native_dropout
+        pairwise_distance pixel_shuffle pixel_unshuffle rms_norm rnn_relu rnn_relu_cell rnn_tanh rnn_tanh_cell rrelu rrelu_
+    """,
+    "_functional.lobpcg": "lobpcg",
+    "_functional.lowrank": "pca_lowrank svd_lowrank",
+    "_functional.native_norms": "native_batch_norm native_group_norm native_layer_norm",
+    "_functional.numbered_reductions": """
+        binary_cross_entropy_with_logits cosine_embedding_loss hinge_embedding_loss kl_div margin_ranking_loss
+        poisson_nll_loss triplet_margin_loss
+    """,
+    "_functional.queries": """
+        broadcast_shapes get_default_device get_device is_complex is_conj is_distributed is_floating_point is_neg is_nonzero
+        is_same_size is_signed is_storage is_tensor numel set_default_device typename
+    """,
+    "_functional.segments": "segment_reduce",
+    "_random.sampling": "bernoulli binomial multinomial normal poisson randint_like",
+    "_settings.autocast_settings": """
+        autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_cpu_dtype get_autocast_dtype
+        get_autocast_gpu_dtype get_device_module has_lapack has_openmp has_spectral init_num_threads
+        is_autocast_cache_enabled is_autocast_cpu_enabled is_autocast_enabled set_autocast_cache_enabled
+        set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled set_autocast_gpu_dtype
+        set_flush_denormal
+    """,
+    "_settings.backward_threads": "get_num_interop_threads set_num_interop_threads",
+    "_settings.determinism": """
+        are_deterministic_algorithms_enabled get_deterministic_debug_mode get_float32_matmul_precision
+        is_deterministic_algorithms_warn_only_enabled set_deterministic_debug_mode set_float32_matmul_precision
+        use_deterministic_algorithms
+    """,
+    "_settings.threads": "set_num_threads",
+    "_tensor.text": "set_printoptions",
+    "_types.layout": "layout sparse_bsc sparse_bsr sparse_coo sparse_csc sparse_csr strided",
+    "_types.limits": "can_cast finfo iinfo promote_types result_type",
+    "amp": "amp autocast GradScaler",
+    "autograd.anomaly_mode": "is_anomaly_check_nan_enabled is_anomaly_enabled set_anomaly_enabled",
+    "func": "func vmap",
+    "jit": "CompilationUnit Future ScriptFunction ScriptModule",
+    "serialization": "serialization load save",
+    "sparse._names": """
+        dsmm hsmm hspmm resize_as_sparse_ smm sparse_compressed_tensor sparse_coo_tensor sparse_csr_tensor spmm
+    """,
+    "storage": """
+        BFloat16Storage BoolStorage ByteStorage CharStorage ComplexDoubleStorage ComplexFloatStorage DoubleStorage FloatStorage
+        HalfStorage IntStorage LongStorage ShortStorage Storage TypedStorage UntypedStorage
+    """,
+    **dict.fromkeys(
+        "array_api backends cuda distributions fft linalg masked memory nn optim overrides profiler return_types signal "
+        "special testing utils".split(),
+        "",
+    ),
+}
+
+# The same for names that `import *` does not bring along: they have an underscore, or few programs need them.
+_LATER_UNLISTED = {
+    "_creation.typed": """
+        BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor ShortTensor
+    """,
+    "_functional.different_elements": "_unique _unique2",
+    "amp.grad_scaler": "_amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_",
+    "distributions._gamma_draws": "_sample_dirichlet _standard_gamma _standard_gamma_grad",
+    **dict.fromkeys(
+        "_C _VF __future__ _dynamo _jit_internal _ops _utils _vmap_internals accelerator compiler cpu distributed functional "
+        "futures fx hub jit library mps mtia multiprocessing onnx ops quasirandom sparse storage types version xpu".split(),
+        "",
+    ),
+}
+
+__all__ = sorted({
+    *(name for name in dir() if not name.startswith("_")),
+    *(name for home, names in _LATER.items() for name in names.split() or [home]),
+})  # fmt: skip
+__getattr__, __dir__ = _names_at(
+    __name__,
+    {name: home for table in (_LATER, _LATER_UNLISTED) for home, names in table.items() for name in names.split() or [home]},
+    _getattr_of(__name__, "torch"),
+)
 
 _node.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
 _lifetime.refuse_new(_saved_tensor.SavedTensor)
-
-__getattr__, __dir__ = _names_later(
-    __name__,
-    {
-        "_C": [], "amp": ["amp", "autocast", "GradScaler"], "array_api": [], "backends": [], "cuda": [],
-        "distributions": [], "fft": [], "func": ["func", "vmap"], "linalg": [], "masked": [], "memory": [], "nn": [],
-        "optim": [],
-        "overrides": [], "profiler": [], "return_types": [], "signal": [], "special": [], "testing": [],
-        "utils": [], "version": [],
-        **dict.fromkeys(_MODULES, ()),
-        "jit": ["jit", *_JIT],
-        "_settings.autocast_settings": _AUTOCAST,
-        "_compat.alias": ["install_as_torch"],
-        "amp.grad_scaler": ["_amp_foreach_non_finite_check_and_unscale_", "_amp_update_scale_"],
-        "_dynamo._compile": ["compile"],
-        "_functional.coverage": ["coverage"],
-        "_compat.errors": _ERRORS,
-        "_random.sampling": ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"],
-        "_creation.indices": _INDICES,
-        "_functional.layers": _LAYERS,
-        "_types.layout": _LAYOUT,
-        "sparse._names": _SPARSE,
-        "_functional.lobpcg": _LOBPCG,
-        "_functional.lowrank": _LOWRANK,
-        "_core.ops.nn.embedding": _EMBEDDING,
-        "_functional.native_norms": _NATIVE,
-        "_functional.numbered_reductions": _LOSSES,
-        "_functional.queries": _QUESTIONS,
-        "_functional.segments": _SEGMENTS,
-        "_settings.backward_threads": _INTEROP,
-        "_settings.determinism": _SETTINGS,
-        "storage": ["storage", *_STORAGES],
-        "_tensor.text": ["set_printoptions"],
-        "_settings.threads": ["get_num_threads", "set_num_threads"],
-        "_creation.typed": _TYPED,
-        "_types.limits": _TYPES,
-        "_creation.windows": _WINDOWS,
-        "_functional.different_elements": ["_unique", "_unique2"],
-        "distributions._gamma_draws": ["_sample_dirichlet", "_standard_gamma", "_standard_gamma_grad"],
-        "serialization": ["serialization", "load", "save"],
-        "autograd.anomaly_mode": ["is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"],
-    },
-    _getattr_of(__name__, "torch"),
-)  # fmt: skip

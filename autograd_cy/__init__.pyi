@@ -62,6 +62,7 @@ from ._core.arrays.formats import channels_last, channels_last_3d, contiguous_fo
 from ._core.graph.tensor import Tensor
 from ._core.ops.nn.embedding import embedding_renorm_
 from ._core.runtime.once import is_warn_always_enabled, set_warn_always
+from ._core.runtime.threads import get_num_threads
 from ._creation.data import as_tensor, asarray, from_numpy, tensor
 from ._creation.filled import empty, eye, full, get_default_dtype, ones, set_default_dtype, zeros
 from ._creation.indices import tril_indices, triu_indices
@@ -78,6 +79,7 @@ from ._creation.typed import HalfTensor as HalfTensor
 from ._creation.typed import IntTensor as IntTensor
 from ._creation.typed import LongTensor as LongTensor
 from ._creation.typed import ShortTensor as ShortTensor
+from ._creation.typed import set_default_tensor_type
 from ._creation.windows import bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window
 from ._dynamo._compile import compile
 from ._functional.closeness import allclose, equal
@@ -153,13 +155,19 @@ from ._functional.queries import (
     broadcast_shapes,
     get_default_device,
     get_device,
+    is_complex,
     is_conj,
     is_distributed,
+    is_floating_point,
     is_neg,
+    is_nonzero,
     is_same_size,
     is_signed,
     is_storage,
+    is_tensor,
+    numel,
     set_default_device,
+    typename,
 )
 from ._functional.segments import segment_reduce
 from ._random.generator import Generator
@@ -197,24 +205,11 @@ from ._settings.determinism import (
     set_float32_matmul_precision,
     use_deterministic_algorithms,
 )
-from ._settings.threads import get_num_threads, set_num_threads
+from ._settings.threads import set_num_threads
 from ._tensor.text import set_printoptions
 from ._types import Size, device
 from ._types.layout import layout, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
-from ._types.limits import (
-    can_cast,
-    finfo,
-    iinfo,
-    is_complex,
-    is_floating_point,
-    is_nonzero,
-    is_tensor,
-    numel,
-    promote_types,
-    result_type,
-    set_default_tensor_type,
-    typename,
-)
+from ._types.limits import can_cast, finfo, iinfo, promote_types, result_type
 from .amp import GradScaler, autocast
 from .amp.grad_scaler import _amp_foreach_non_finite_check_and_unscale_ as _amp_foreach_non_finite_check_and_unscale_
 from .amp.grad_scaler import _amp_update_scale_ as _amp_update_scale_

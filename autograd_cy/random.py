@@ -20,7 +20,6 @@ from ._core.ops.random_fills import new_random as _new_random
 from ._core.ops.random_fills import random_like as _random_like
 from ._core.runtime.entry import public as _public
 from ._creation.arguments import array_argument as _array_argument
-from ._creation.arguments import dtype_of_number as _dtype_of_number
 from ._creation.arguments import integer as _integer
 from ._creation.arguments import laid_out_like as _laid_out_like
 from ._creation.arguments import resolve as _resolve
@@ -35,6 +34,7 @@ from ._random.streams import integers as _integers
 from ._random.streams import normal_numbers as _normal_numbers
 from ._random.streams import permutations as _permutations
 from ._random.streams import uniform_numbers as _uniform_numbers
+from ._types import dtype_of_number as _dtype_of_number
 from ._types import on_cpu as _on_cpu
 
 __all__ = [

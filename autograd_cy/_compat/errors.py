@@ -1,7 +1,5 @@
 """Errors of devices, which code names in `except`; nothing raises them here (facade)."""
 
-__all__ = ["AcceleratorError", "OutOfMemoryError"]
-
 
 class AcceleratorError(RuntimeError):
     """What calls of a device raise.

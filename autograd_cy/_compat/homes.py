@@ -1,17 +1,14 @@
 """Where PyTorch has what this package defines in a private module, or in its core (facade)."""
 
 import functools
-import os
-import re
 import sys
 from typing import Any
 
 from .._core.ops.operations import OPS
 from . import PACKAGE
-from .later import HOMES
+from .later import HOMES, offered_in_files
 
 _ELSEWHERE = {"RemovableHandle": f"{PACKAGE}.utils.hooks", "_WrappedHook": f"{PACKAGE}.nn.modules.module"}
-_OFFERED = re.compile(r"^__all__ = \[(.*?)\]", re.DOTALL | re.MULTILINE)
 
 
 def offered_beside(module: str) -> dict[str, str]:
@@ -24,7 +21,10 @@ def offered_beside(module: str) -> dict[str, str]:
         return dict.fromkeys(_offered_by_root().get(module, ()), PACKAGE)
     parent = sys.modules.get(package)
     found = dict.fromkeys(getattr(parent, "__all__", ()), package)
-    return found if parent is None else found | _offered_within(package, parent.__path__[0])
+    if parent is not None:
+        homes = offered_in_files(parent.__path__[0])
+        found |= {name: f"{package}.{home}" for home, names in homes.items() for name in names}
+    return found
 
 
 @functools.cache
@@ -35,19 +35,6 @@ def _offered_by_root() -> dict[str, list[str]]:
     for name in {*root.__all__, *later}:
         module = f"{PACKAGE}.{later[name]}" if name in later else getattr(vars(root)[name], "__module__", "")
         found.setdefault(module, []).append(name)
-    return found
-
-
-@functools.cache
-def _offered_within(package: str, folder: str) -> dict[str, str]:
-    """What the public modules of a package offer: read from their sources, for they may be loaded later or never."""
-    found: dict[str, str] = {}
-    for file in sorted(os.listdir(folder)):
-        name, extension = os.path.splitext(file)
-        if extension == ".py" and name[0] != "_":
-            with open(os.path.join(folder, file), encoding="utf-8") as source:
-                for names in _OFFERED.findall(source.read()):
-                    found |= dict.fromkeys(re.findall(r'"(\w+)"', names), f"{package}.{name}")
     return found
 
 

@@ -1,6 +1,8 @@
 """Names of a module that are imported when somebody first asks for them: they would cost an import that few need (facade)."""
 
+import functools
 import importlib
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,7 +21,14 @@ def names_later(
     A submodule without names is itself what is asked for; else its name can be one of them. `otherwise` answers for all
     other names.
     """
-    home_of = HOMES[module] = {name: home for home, names in homes.items() for name in names or [home]}
+    return names_at(module, {name: home for home, names in homes.items() for name in names or [home]}, otherwise)
+
+
+def names_at(
+    module: str, home_of: dict[str, str], otherwise: Callable[[str], Any] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """names_later() of a table by name: the submodule that has it, which may be what is asked for."""
+    HOMES[module] = home_of
 
     @public
     def __getattr__(name: str) -> Any:
@@ -38,3 +47,16 @@ def names_later(
         return sorted({*vars(sys.modules[module]), *home_of})
 
     return __getattr__, __dir__
+
+
+@functools.cache
+def offered_in_files(folder: str) -> dict[str, list[str]]:
+    """The `__all__` of each public module in a folder, read from its source: the module may be loaded later or never."""
+    found = {}
+    for file in sorted(os.listdir(folder)):
+        module, extension = os.path.splitext(file)
+        if extension == ".py" and not module.startswith("_"):
+            with open(os.path.join(folder, file), encoding="utf-8") as source:
+                listed = source.read().partition("\n__all__ = [")[2].partition("]")[0]
+            found[module] = listed.split('"')[1::2]
+    return found

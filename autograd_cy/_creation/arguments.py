@@ -123,19 +123,6 @@ def laid_out_like(array: np.ndarray, make: Callable[..., np.ndarray], *options: 
     return make(tuple(array.shape[axis] for axis in order), *options).transpose(np.argsort(order))
 
 
-def dtype_of_number(kind: type) -> Any:
-    """The dtype that PyTorch gives to Python's bool, int, float and complex, and that of NumPy's longdouble; else None."""
-    if issubclass(kind, bool):
-        return dtypes.convert(np.bool_)
-    if issubclass(kind, int):
-        return dtypes.convert(np.int64)
-    if issubclass(kind, float):
-        return dtypes.get_default()
-    if issubclass(kind, complex):
-        return dtypes.get_default().to_complex()
-    return dtypes.convert(kind) if issubclass(kind, np.longdouble) else None
-
-
 def to_integers(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """``values`` as integers of ``dtype``; RuntimeError if one doesn't fit (-1 wraps to uint8's 255)."""
     if values.dtype == dtype:

@@ -13,7 +13,8 @@ from .._core.arrays.conversions import fitting_array
 from .._core.arrays.formats import checked, contiguous_format, made_in
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
-from .arguments import dtype_of_number, integer, number, resolve, sizes, wrap
+from .._types import dtype_of_number
+from .arguments import integer, number, resolve, sizes, wrap
 
 
 @public

@@ -6,9 +6,8 @@ import numpy as np
 
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
-from .arguments import dtype_of_number, integer, resolve, wrap
-
-__all__ = ["tril_indices", "triu_indices"]
+from .._types import dtype_of_number
+from .arguments import integer, resolve, wrap
 
 
 @public

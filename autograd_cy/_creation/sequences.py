@@ -11,7 +11,8 @@ import numpy as np
 from .._core.arrays.dtypes import kind_of
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
-from .arguments import dtype_of_number, integer, number, resolve, to_integers, wrap
+from .._types import dtype_of_number
+from .arguments import integer, number, resolve, to_integers, wrap
 
 
 @public

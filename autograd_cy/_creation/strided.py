@@ -14,8 +14,6 @@ from .._core.runtime.once import warn_once
 from .._types import on_cpu
 from .arguments import number, resolve, sizes, wrap
 
-__all__ = ["empty_permuted", "empty_strided", "from_dlpack", "frombuffer", "scalar_tensor"]
-
 
 @public
 def scalar_tensor(s: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:

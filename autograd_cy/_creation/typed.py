@@ -3,15 +3,11 @@
 from typing import Any
 
 from .._compat import PACKAGE
-from .._core.arrays.dtypes import all_dtypes
+from .._core.arrays.dtypes import all_dtypes, set_default
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
+from .._core.runtime.once import warn_once
 from .constructor import construct
-
-__all__ = [
-    "BFloat16Tensor", "BoolTensor", "ByteTensor", "CharTensor", "DoubleTensor", "FloatTensor", "HalfTensor", "IntTensor",
-    "LongTensor", "ShortTensor",
-]  # fmt: skip
 
 
 class tensortype(type):
@@ -55,3 +51,29 @@ HalfTensor = _typed("HalfTensor", "float16")
 IntTensor = _typed("IntTensor", "int32")
 LongTensor = _typed("LongTensor", "int64")
 ShortTensor = _typed("ShortTensor", "int16")
+
+TYPES = {name: value for name, value in globals().items() if type(value) is tensortype}
+
+
+@public
+def set_default_tensor_type(t: Any) -> None:
+    """``set_default_tensor_type(DoubleTensor)`` is ``set_default_dtype(float64)``; the type may be given by name, too.
+
+    PyTorch calls it deprecated: a UserWarning says so once.
+
+    >>> import warnings
+    >>> import autograd_cy as ag
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     ag.set_default_tensor_type("torch.DoubleTensor")
+    >>> ag.ones(1).dtype
+    torch.float64
+    >>> ag.set_default_dtype(ag.float32)
+    """
+    name = t.removeprefix("torch.") if isinstance(t, str) else getattr(t, "__name__", "")
+    if name not in TYPES or not (isinstance(t, str) or t is TYPES[name]):
+        raise TypeError(f"invalid type object: only floating-point types are supported as the default type, not {t!r}")
+    set_default(TYPES[name].dtype)
+    warn_once(
+        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+        "torch.set_default_device() as alternatives."
+    )

@@ -15,8 +15,6 @@ from .._core.ops.basics import OPS
 from .._core.runtime.entry import public
 from .arguments import integer, resolve, wrap
 
-__all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window", "kaiser_window"]
-
 
 @public
 def hann_window(

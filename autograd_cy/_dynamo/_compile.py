@@ -7,8 +7,6 @@ from .._compat import PACKAGE
 from .._core.runtime.entry import public
 from .._core.runtime.once import warn_once
 
-__all__ = ["compile"]
-
 
 @public
 def compile(

@@ -17,8 +17,6 @@ from .._core.runtime.entry import public
 from ..autograd import forward_ad
 from ..autograd.gradients import grad
 
-__all__ = ["batching", "coverage", "example_of", "nodes", "tensors_in"]
-
 _MAKERS = ("arange", "eye", "full", "linspace", "ones", "rand", "randn", "tensor", "zeros")
 _KINDS = {
     "bool": ["bool"], "integers": ["uint8", "int64"], "float16": ["float16"], "floats": ["float32", "float64"],

@@ -4,8 +4,6 @@ from .._core.graph.tensor import Tensor
 from .._core.ops.indexing.unique import unique
 from .._core.runtime.entry import public
 
-__all__ = ["_unique", "_unique2", "unique_dim"]
-
 
 def _none(like: Tensor) -> Tensor:
     """What stands for indices that were not asked for."""

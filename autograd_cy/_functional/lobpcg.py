@@ -6,8 +6,6 @@ from .. import linalg
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
 
-__all__ = ["lobpcg"]
-
 
 @public
 def lobpcg(

@@ -6,8 +6,6 @@ from .._core.runtime.entry import public
 from ..random import randn
 from . import names
 
-__all__ = ["pca_lowrank", "svd_lowrank"]
-
 
 @public
 def svd_lowrank(A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:

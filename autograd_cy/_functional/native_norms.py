@@ -8,8 +8,6 @@ from .._core.ops.nn.group_norm import group_norm
 from .._core.runtime.entry import public
 from ..nn.functional import layer_norm
 
-__all__ = ["native_batch_norm", "native_group_norm", "native_layer_norm"]
-
 
 @public
 def native_layer_norm(

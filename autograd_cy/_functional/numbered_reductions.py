@@ -7,11 +7,6 @@ from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
 from ..nn import functional as F
 
-__all__ = [
-    "binary_cross_entropy_with_logits", "cosine_embedding_loss", "hinge_embedding_loss", "kl_div", "margin_ranking_loss",
-    "poisson_nll_loss", "triplet_margin_loss",
-]  # fmt: skip
-
 
 def _word(reduction: int) -> str:
     if reduction not in (0, 1, 2):

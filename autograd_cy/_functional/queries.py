@@ -1,69 +1,58 @@
-"""Questions about tensors and their sizes that are functions in PyTorch (facade). Imported when asked for."""
+"""Functions that ask about tensors and sizes, many of them by a method (facade). Imported when asked for."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from .._core.graph.tensor import Tensor
+from .._core.ops.overrides import handle_torch_function, has_torch_function
 from .._core.runtime.entry import public
 from .._creation import constructor
 from .._types import Size, on_cpu
 from .._types import device as Device
 
-__all__ = [
-    "broadcast_shapes", "get_default_device", "get_device", "is_conj", "is_distributed", "is_neg", "is_same_size", "is_signed",
-    "is_storage", "set_default_device",
-]  # fmt: skip
+T = TypeVar("T", covariant=True)
 
 
-def asked(name: str, value: Any, argument: str = "'input' (position 1)") -> Tensor:
+class _Query(Protocol[T]):
+    """A function of one tensor."""
+
+    def __call__(self, input: Tensor) -> T: ...
+
+
+def _checked(name: str, value: Any, argument: str = "'input' (position 1)") -> Tensor:
     """The tensor that a question is about."""
     if not isinstance(value, Tensor):
         raise TypeError(f"{name}(): argument {argument} must be Tensor, not {type(value).__name__}")
     return value
 
 
-@public
-def is_signed(input: Tensor) -> bool:
-    """``is_signed(t)`` is whether the tensor's type has numbers below 0.
+def _query(name: str, answer: type[T]) -> _Query[T]:
+    """The function that calls the method of that name, which takes no arguments."""
+
+    def query(input: Tensor) -> Any:
+        return getattr(_checked(name, input), name)()
+
+    says = getattr(Tensor, name).__doc__.partition(": ")[2]
+    query.__name__ = query.__qualname__ = name
+    query.__annotations__["return"] = answer
+    query.__doc__ = f"""``{name}(input)`` is ``input.{name}()``: {says}
 
     >>> import autograd_cy as ag
-    >>> ag.is_signed(ag.ones(2)), ag.is_signed(ag.ones(2, dtype=ag.uint8))
-    (True, False)
+    >>> x = ag.tensor([0.5])
+    >>> ag.{name}(x) == x.{name}()
+    True
     """
-    return asked("is_signed", input).is_signed()
+    return public(query)
 
 
-@public
-def is_conj(input: Tensor) -> bool:
-    """``is_conj(t)`` is False: conj() computes at once, and marks nothing.
-
-    >>> import autograd_cy as ag
-    >>> ag.is_conj(ag.tensor([1j]).conj())
-    False
-    """
-    return asked("is_conj", input).is_conj()
-
-
-@public
-def is_neg(input: Tensor) -> bool:
-    """``is_neg(t)`` is False: no tensor is marked as negated.
-
-    >>> import autograd_cy as ag
-    >>> ag.is_neg(-ag.ones(2))
-    False
-    """
-    return asked("is_neg", input).is_neg()
-
-
-@public
-def is_distributed(input: Tensor) -> bool:
-    """``is_distributed(t)`` is False.
-
-    >>> import autograd_cy as ag
-    >>> ag.is_distributed(ag.ones(2))
-    False
-    """
-    return asked("is_distributed", input).is_distributed()
+get_device = _query("get_device", int)
+is_complex = _query("is_complex", bool)
+is_conj = _query("is_conj", bool)
+is_distributed = _query("is_distributed", bool)
+is_floating_point = _query("is_floating_point", bool)
+is_neg = _query("is_neg", bool)
+is_nonzero = _query("is_nonzero", bool)
+is_signed = _query("is_signed", bool)
 
 
 @public
@@ -74,18 +63,45 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     >>> ag.is_same_size(ag.ones(2), ag.ones(1, 2))
     False
     """
-    return asked("is_same_size", input).is_same_size(asked("is_same_size", other, "'other' (position 2)"))
+    return _checked("is_same_size", input).is_same_size(_checked("is_same_size", other, "'other' (position 2)"))
 
 
 @public
-def get_device(input: Tensor) -> int:
-    """``get_device(t)`` is -1: the tensor is on no GPU.
+def numel(input: Tensor) -> int:
+    """``numel(t)`` is the number of elements.
 
     >>> import autograd_cy as ag
-    >>> ag.get_device(ag.ones(2))
-    -1
+    >>> ag.numel(ag.ones(2, 3))
+    6
     """
-    return asked("get_device", input).get_device()
+    if type(input) is not Tensor and has_torch_function((input,)):
+        return int(handle_torch_function(numel, (input,), input))
+    return _checked("numel", input).numel()
+
+
+def is_tensor(obj: object) -> bool:
+    """``is_tensor(x)`` is whether x is a Tensor.
+
+    >>> import autograd_cy as ag
+    >>> ag.is_tensor(ag.ones(2)), ag.is_tensor([1.0])
+    (True, False)
+    """
+    return isinstance(obj, Tensor)
+
+
+def typename(obj: Any) -> str:
+    """``typename(x)`` is the name of a tensor's type, of a class or function, or of the class of anything else.
+
+    >>> import autograd_cy as ag
+    >>> ag.typename(ag.ones(2)), ag.typename(ag.finfo), ag.typename(3)
+    ('torch.FloatTensor', 'autograd_cy._types.limits.finfo', 'int')
+    """
+    if isinstance(obj, Tensor):
+        return str(obj.type())
+    named = obj if hasattr(obj, "__qualname__") or hasattr(obj, "__name__") else type(obj)
+    name = getattr(named, "__qualname__", "") or named.__name__
+    module = getattr(named, "__module__", "") or ""
+    return name if module in ("", "builtins") else f"{module}.{name}"
 
 
 def is_storage(obj: object) -> bool:

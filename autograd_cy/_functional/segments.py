@@ -8,8 +8,6 @@ import numpy as np
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.runtime.entry import public
 
-__all__ = ["segment_reduce"]
-
 # Of each reduction, index_reduce()'s name of it, and what it begins with.
 _REDUCTIONS = {
     "sum": ("", 0.0), "mean": ("", 0.0), "max": ("amax", -math.inf), "min": ("amin", math.inf), "prod": ("prod", 1.0),

@@ -20,12 +20,11 @@ from .._core.ops.out_argument import check_out, into
 from .._core.ops.overrides import handle_torch_function, has_torch_function
 from .._core.ops.random_fills import new_integers, new_random, real_argument, truths_like
 from .._core.runtime.entry import public
-from .._creation.arguments import array_argument, dtype_of_number, laid_out_like, resolve, sizes, wrap
+from .._creation.arguments import array_argument, laid_out_like, resolve, sizes, wrap
+from .._types import dtype_of_number
 from ..random import randint
 from .generator import Generator
 from .streams import drawing_levels, drawn, normal_numbers, parameter_of, refuse_out, source_of, type_word
-
-__all__ = ["bernoulli", "binomial", "multinomial", "normal", "poisson", "randint_like"]
 
 _where = OPS["where"].function
 _MOST_CATEGORIES = 1 << 24

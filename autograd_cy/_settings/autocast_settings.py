@@ -8,14 +8,6 @@ from .._compat import PACKAGE, answers
 from .._core.arrays.dtypes import dtype as _dtype
 from . import autocast, autocast_rules  # noqa: F401  (which hands its rules down)
 
-__all__ = [
-    "autocast_decrement_nesting", "autocast_increment_nesting", "clear_autocast_cache", "get_autocast_cpu_dtype",
-    "get_autocast_dtype", "get_autocast_gpu_dtype", "get_device_module", "has_lapack", "has_openmp", "has_spectral",
-    "init_num_threads", "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
-    "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype",
-    "set_autocast_enabled", "set_autocast_gpu_dtype", "set_flush_denormal",
-]  # fmt: skip
-
 has_lapack = has_spectral = True
 has_openmp = False
 

@@ -3,8 +3,6 @@
 from .._core.engine.parallel_walk import engine_threads, set_engine_threads
 from .._core.runtime.entry import public
 
-__all__ = ["get_num_interop_threads", "set_num_interop_threads"]
-
 MOST = 1024
 
 

@@ -5,12 +5,6 @@ from .._core.arrays.unset import Filling
 from .._core.runtime.entry import public
 from .._core.runtime.once import warn_user
 
-__all__ = [
-    "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode", "get_float32_matmul_precision",
-    "is_deterministic_algorithms_warn_only_enabled", "set_deterministic_debug_mode", "set_float32_matmul_precision",
-    "use_deterministic_algorithms",
-]  # fmt: skip
-
 _DEBUG_MODES = ("default", "warn", "error")
 _PRECISIONS = ("highest", "high", "medium")
 _debug_mode = 0

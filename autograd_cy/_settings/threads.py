@@ -3,9 +3,7 @@
 import warnings
 
 from .._core.runtime.entry import public
-from .._core.runtime.threads import get_num_threads, set_kernel_threads
-
-__all__ = ["get_num_threads", "set_num_threads"]
+from .._core.runtime.threads import set_kernel_threads
 
 
 @public

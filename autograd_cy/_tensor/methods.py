@@ -300,12 +300,6 @@ def is_neg(self):
 @public
 def is_nonzero(self):
     """is_nonzero() -> bool: whether the only element is not 0; RuntimeError if there is not exactly one."""
-    if self.numel() != 1:
-        raise RuntimeError(
-            "Boolean value of Tensor with no values is ambiguous"
-            if self.numel() == 0
-            else "Boolean value of Tensor with more than one value is ambiguous"
-        )
     return bool(self)
 
 
@@ -580,14 +574,14 @@ def _dtype_of_type(kind):
     if kind is Tensor:
         return get_default()
     if isinstance(kind, str) or type(kind).__name__ == "tensortype":
-        from .._creation import typed  # few need it
+        from .._creation.typed import TYPES  # few need it
 
         name = kind.removeprefix("torch.") if isinstance(kind, str) else kind.__name__
         if name in _TYPES_WITHOUT_CLASS:
             return _TYPES_WITHOUT_CLASS[name]
-        if name not in typed.__all__:
+        if name not in TYPES:
             raise ValueError(f"invalid type: {kind!r}")
-        return getattr(typed, name).dtype
+        return TYPES[name].dtype
     return kind
 
 

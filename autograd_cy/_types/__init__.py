@@ -1,4 +1,4 @@
-"""Size and device: the shape of a tensor, and the names of the places where tensors may live (facade)."""
+"""Size, the shape of a tensor, device, where it may live, and the dtypes of Python's numbers (facade)."""
 
 import importlib
 import math
@@ -7,7 +7,10 @@ import sys
 from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
+import numpy as np
+
 from .._compat import PACKAGE
+from .._core.arrays import dtypes
 from .._core.runtime.entry import answer_errors, public
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz_")  # of kinds; a regular expression would take longer to compile
@@ -183,3 +186,16 @@ def _parts(text: str, index: int | None) -> tuple[str, int | None]:
     if index < 0:
         raise RuntimeError(f"Device index must not be negative, got {index}")
     return kind, index
+
+
+def dtype_of_number(kind: type) -> Any:
+    """The dtype that PyTorch gives to Python's bool, int, float and complex, and that of NumPy's longdouble; else None."""
+    if issubclass(kind, bool):
+        return dtypes.convert(np.bool_)
+    if issubclass(kind, int):
+        return dtypes.convert(np.int64)
+    if issubclass(kind, float):
+        return dtypes.get_default()
+    if issubclass(kind, complex):
+        return dtypes.get_default().to_complex()
+    return dtypes.convert(kind) if issubclass(kind, np.longdouble) else None

@@ -1,7 +1,5 @@
 """The layouts of tensors (facade). Imported when asked for."""
 
-__all__ = ["layout", "sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sparse_csr", "strided"]
-
 
 class layout:
     """The type of ``strided`` and the sparse layouts, of which one is the `layout` of each tensor.

@@ -1,4 +1,4 @@
-"""What dtypes and values are: limits, promotion, questions (facade). Imported when asked for."""
+"""Limits and promotion of dtypes (facade). Imported when asked for."""
 
 from typing import Any
 
@@ -6,17 +6,8 @@ import numpy as np
 
 from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor
-from .._core.ops.overrides import handle_torch_function, has_torch_function
 from .._core.runtime.entry import public
-from .._core.runtime.once import warn_once
-from .._creation.arguments import dtype_of_number
-from .._functional.queries import asked
-
-__all__ = [
-    "can_cast", "finfo", "iinfo", "is_complex", "is_floating_point", "is_nonzero", "is_tensor", "numel", "promote_types",
-    "result_type", "set_default_tensor_type", "typename",
-]  # fmt: skip
-
+from . import dtype_of_number
 
 # Types that NumPy has not: eps, the largest number, the smallest normal one, the resolution.
 _FORMATS = {
@@ -169,100 +160,3 @@ def can_cast(from_: Any, to: Any) -> bool:
 
 def _category(dtype: dtypes.dtype) -> int:
     return 3 if dtype.is_complex else 2 if dtype.is_floating_point else 0 if dtype.name == "bool" else 1
-
-
-def is_tensor(obj: object) -> bool:
-    """``is_tensor(x)`` is whether x is a Tensor.
-
-    >>> import autograd_cy as ag
-    >>> ag.is_tensor(ag.ones(2)), ag.is_tensor([1.0])
-    (True, False)
-    """
-    return isinstance(obj, Tensor)
-
-
-@public
-def is_floating_point(input: Tensor) -> bool:
-    """``is_floating_point(t)`` is whether the tensor has a real floating point type.
-
-    >>> import autograd_cy as ag
-    >>> ag.is_floating_point(ag.ones(2))
-    True
-    """
-    return asked("is_floating_point", input).is_floating_point()
-
-
-@public
-def is_complex(input: Tensor) -> bool:
-    """``is_complex(t)`` is whether the tensor has a complex type.
-
-    >>> import autograd_cy as ag
-    >>> ag.is_complex(ag.ones(2))
-    False
-    """
-    return asked("is_complex", input).is_complex()
-
-
-@public
-def is_nonzero(input: Tensor) -> bool:
-    """``is_nonzero(t)`` is whether the only element of a tensor is not 0; RuntimeError for other numbers of elements.
-
-    >>> import autograd_cy as ag
-    >>> ag.is_nonzero(ag.tensor([0.5]))
-    True
-    """
-    return bool(asked("is_nonzero", input))
-
-
-@public
-def numel(input: Tensor) -> int:
-    """``numel(t)`` is the number of elements.
-
-    >>> import autograd_cy as ag
-    >>> ag.numel(ag.ones(2, 3))
-    6
-    """
-    if type(input) is not Tensor and has_torch_function((input,)):
-        return int(handle_torch_function(numel, (input,), input))
-    return asked("numel", input).numel()
-
-
-def typename(obj: Any) -> str:
-    """``typename(x)`` is the name of a tensor's type, of a class or function, or of the class of anything else.
-
-    >>> import autograd_cy as ag
-    >>> ag.typename(ag.ones(2)), ag.typename(ag.finfo), ag.typename(3)
-    ('torch.FloatTensor', 'autograd_cy._types.limits.finfo', 'int')
-    """
-    if isinstance(obj, Tensor):
-        return str(obj.type())
-    named = obj if hasattr(obj, "__qualname__") or hasattr(obj, "__name__") else type(obj)
-    name = getattr(named, "__qualname__", "") or named.__name__
-    module = getattr(named, "__module__", "") or ""
-    return name if module in ("", "builtins") else f"{module}.{name}"
-
-
-@public
-def set_default_tensor_type(t: Any) -> None:
-    """``set_default_tensor_type(DoubleTensor)`` is ``set_default_dtype(float64)``; the type may be given by name, too.
-
-    PyTorch calls it deprecated: a UserWarning says so once.
-
-    >>> import warnings
-    >>> import autograd_cy as ag
-    >>> with warnings.catch_warnings(action="ignore"):
-    ...     ag.set_default_tensor_type("torch.DoubleTensor")
-    >>> ag.ones(1).dtype
-    torch.float64
-    >>> ag.set_default_dtype(ag.float32)
-    """
-    from .._creation import typed  # few need it
-
-    name = t.removeprefix("torch.") if isinstance(t, str) else getattr(t, "__name__", "")
-    if name not in typed.__all__ or not (isinstance(t, str) or t is getattr(typed, name)):
-        raise TypeError(f"invalid type object: only floating-point types are supported as the default type, not {t!r}")
-    dtypes.set_default(getattr(typed, name).dtype)
-    warn_once(
-        "torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
-        "torch.set_default_device() as alternatives."
-    )

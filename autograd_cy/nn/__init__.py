@@ -22,7 +22,7 @@ __getattr__, __dir__ = _names_later(
         "parallel": ["DataParallel", "parallel"],
         "parameter": ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter", "parameter"],
         "utils": [],
-        **{f"modules.{home}": names for home, names in _HOMES.items()},
+        **{f"modules.{home}": names for home, names in _HOMES.items() if names},
     },
     _getattr_of(__name__, "torch.nn"),
 )

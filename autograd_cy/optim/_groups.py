@@ -4,7 +4,7 @@ import warnings
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._types.limits import typename
+from .._functional.queries import typename
 
 
 class _RequiredParameter:

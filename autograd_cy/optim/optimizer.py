@@ -12,7 +12,7 @@ from .._core.runtime.events import begin_region as _begin_region
 from .._core.runtime.events import end_region as _end_region
 from .._core.runtime.handle import RemovableHandle
 from .._core.runtime.handle import register as _register
-from .._types.limits import typename
+from .._functional.queries import typename
 from ..autograd.grad_mode import set_grad_enabled as _set_grad_enabled
 from . import _groups, _state_dict
 from ._groups import required

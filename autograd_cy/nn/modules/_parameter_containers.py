@@ -204,7 +204,7 @@ class ParameterDict(_Parameters):
             self[key] = value
 
     def extra_repr(self) -> str:
-        from ..._types.limits import typename  # for those who print
+        from ..._functional.queries import typename  # for those who print
 
         return self._lines(self.items(), typename)
 

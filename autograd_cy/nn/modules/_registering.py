@@ -183,6 +183,6 @@ def _check_none(kind: str, name: str, value: Any, expected: str) -> None:
 
 
 def _type_name(value: Any) -> str:
-    from ..._types.limits import typename  # for those who assign the wrong thing
+    from ..._functional.queries import typename  # for those who assign the wrong thing
 
     return typename(value)
