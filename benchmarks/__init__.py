@@ -1,1 +1,1 @@
-"""How fast autograd_cy is, measured beside torch in one process: ``python -m benchmarks``."""
+"""The speed of autograd_cy, measured beside torch in one process: ``python -m benchmarks``."""

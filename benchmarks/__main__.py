@@ -1,4 +1,4 @@
-"""``python -m benchmarks``: the number of threads for every library, then the command line of `benchmarks.cli`."""
+"""``python -m benchmarks``: set the number of threads of every library, then run `benchmarks.cli`."""
 
 import argparse
 import os
@@ -7,7 +7,7 @@ _parser = argparse.ArgumentParser(add_help=False)
 _parser.add_argument("--threads", default="1")
 _threads = _parser.parse_known_args()[0].threads
 
-# Numerical libraries read these once, when they are loaded: they must stand before the first import of NumPy.
+# Numerical libraries read these when they are loaded, so they are set before NumPy is imported.
 os.environ["OMP_NUM_THREADS"] = _threads
 os.environ["OPENBLAS_NUM_THREADS"] = _threads
 os.environ["MKL_NUM_THREADS"] = _threads

@@ -26,7 +26,7 @@ SHORT, LONG = 1_000, 100_000
 
 
 def load_torch(threads: int) -> ModuleType | None:
-    """load_torch(threads) -> torch, held to that many threads, or None where it isn't installed."""
+    """load_torch(threads) -> torch, limited to that many threads, or None if it is not installed."""
     try:
         torch = importlib.import_module("torch")
     except ImportError:
@@ -36,7 +36,7 @@ def load_torch(threads: int) -> ModuleType | None:
 
 
 def machine_facts(ours: ModuleType, torch: ModuleType | None) -> dict[str, object]:
-    """machine_facts(ours, torch) -> what the figures depend on; nothing that names the machine."""
+    """machine_facts(ours, torch) -> the versions and hardware that the figures depend on, without the machine's name."""
     return {
         "autograd_cy": ours.__version__,
         "torch": torch.__version__ if torch else None,
@@ -72,8 +72,8 @@ def run_workload(
 def run_scaling(ours: ModuleType, rounds: int, seconds: float) -> dict[str, object]:
     """run_scaling(ours, ...) -> the cost of a node in a chain of 10^5 over that in a chain of 10^3.
 
-    Both steps make the same number of nodes. A long chain gives its pages back when it dies, and the
-    next one has to fetch some again: that is lost in a hundred short chains, but not in a single one.
+    Both steps make the same number of nodes. A long chain returns its memory pages when it is freed, and the next one
+    fetches new ones.
     """
     short_chain = add_chain(ours, SHORT)
 

@@ -1,7 +1,7 @@
-"""What is timed on large tensors, where memory and kernels count: with one thread, and with two.
+"""Workloads on large tensors, where memory and kernels count, for one thread and for two.
 
-The same form as in `workloads`: a function of the library makes the leaves and returns a step. Everything is float32
-unless the row says otherwise. What is asked for stands by the number of threads; a number that is missing is not measured.
+As in `workloads`, a function of the library makes the leaves and returns a step. Tensors are float32 unless the row says
+otherwise. Each row has the required ratio for each number of threads; without one, the row is not measured.
 """
 
 from collections.abc import Callable
@@ -26,12 +26,12 @@ def backward_step(torch: Library, f: Callable[..., Tensor], inputs: list[Tensor]
 
 
 def chain(torch: Library, shape: Shape, dtype: type = np.float32) -> Step:
-    """tanh(a * b) + a: an input used twice, a product, a transcendental function."""
+    """tanh(a * b) + a: an input that is used twice, a product, a transcendental function."""
     return backward_step(torch, lambda a, b: (a * b).tanh() + a, leaves(torch, shape, shape, dtype=dtype))
 
 
 def gelu_by_hand(torch: Library, shape: Shape) -> Step:
-    """GELU's approximation by tanh, of eight operators."""
+    """GELU's tanh approximation, from eight operators."""
 
     def gelu(x: Tensor) -> Tensor:
         return 0.5 * x * (1.0 + (0.7978845608 * (x + 0.044715 * x**3)).tanh())
@@ -45,13 +45,13 @@ def function(torch: Library, name: str, shape: Shape, dtype: type = np.float32) 
 
 
 def broadcast(torch: Library) -> Step:
-    """A row added, a column multiplied: their gradients are sums along rows and columns."""
+    """Adds a row and multiplies by a column: their gradients are sums along columns and rows."""
     inputs = leaves(torch, (1024, 512), (512,), (1024, 1), mean=1.0)
     return backward_step(torch, lambda a, row, column: (a + row) * column, inputs)
 
 
 def softmax(torch: Library) -> Step:
-    """256 rows of 1024."""
+    """A reduction of 256 rows of 1024."""
     x, weight = leaves(torch, (256, 1024), (256, 1024))
     weight = weight.detach()
 
@@ -63,7 +63,7 @@ def softmax(torch: Library) -> Step:
 
 
 def activation(torch: Library, name: str, size: int = 10**5) -> Step:
-    """One of nn.functional."""
+    """A function of nn.functional."""
     return backward_step(torch, getattr(torch.nn.functional, name), leaves(torch, (size,), mean=0.5))
 
 
@@ -73,7 +73,7 @@ def log_softmax(torch: Library, dim: int) -> Step:
 
 
 def cross_entropy(torch: Library, samples: int, classes: int) -> Step:
-    """Of scores that are a leaf."""
+    """Cross entropy of scores that are a leaf."""
     (x,) = leaves(torch, (samples, classes))
     target = torch.tensor(np.arange(samples) * 5 % classes)
 
@@ -85,12 +85,12 @@ def cross_entropy(torch: Library, samples: int, classes: int) -> Step:
 
 
 def variance(torch: Library) -> Step:
-    """Of 256 rows of 1024."""
+    """Variance of 256 rows of 1024."""
     return backward_step(torch, lambda x: x.var(-1), leaves(torch, (256, 1024)))
 
 
 def layer_norm(torch: Library) -> Step:
-    """256 rows of 512, with weight and bias."""
+    """Layer norm of 256 rows of 512, with weight and bias."""
     inputs = leaves(torch, (256, 512), (512,), (512,), mean=0.5)
     weight = leaves(torch, (256, 512))[0].detach()
     norm = torch.nn.functional.layer_norm
@@ -104,7 +104,7 @@ def layer_norm(torch: Library) -> Step:
 
 
 def convolution(torch: Library, channels: int, filters: int, size: int, batch: int) -> Step:
-    """3x3 with padding 1, of square pictures, with bias."""
+    """A 3x3 convolution of square pictures, with padding 1 and bias."""
     sizes = (batch, channels, size, size), (filters, channels, 3, 3), (filters,)
     conv2d = torch.nn.functional.conv2d
     return backward_step(torch, lambda x, w, b: conv2d(x, w, b, padding=1), leaves(torch, *sizes))
@@ -146,14 +146,14 @@ MATRICES: dict[str, Callable[..., Tensor]] = {
     "inv": lambda torch, a: torch.linalg.inv(a),
     "lu": lambda torch, a: torch.linalg.lu(a).U,
     "solve": lambda torch, a, b: torch.linalg.solve(a, b),
-    "eigh": lambda torch, a: torch.linalg.eigh(a).eigenvalues.square(),  # of vectors, each library has other signs
+    "eigh": lambda torch, a: torch.linalg.eigh(a).eigenvalues.square(),  # the signs of the vectors differ between libraries
     "svd": lambda torch, a: torch.linalg.svd(a).S.square(),
     "cdist": lambda torch, a, b: torch.cdist(a, b),
 }
 
 
 def matrices(torch: Library, name: str, shape: Shape, dtype: type) -> Step:
-    """Linear algebra, of matrices that are positive definite, and its backward."""
+    """Linear algebra on positive definite matrices, with its backward."""
     random = np.random.default_rng(0).standard_normal(shape)
     definite = random @ np.swapaxes(random, -2, -1) / shape[-1] + np.eye(shape[-1])
     values = [definite, random] if name in ("solve", "cdist") else [definite]
@@ -208,7 +208,7 @@ ROWS: list[tuple[str, str, dict[int, float], Callable[[Library], Step]]] = [
 
 
 def large_workloads(threads: int) -> tuple[Workload, ...]:
-    """large_workloads(threads) -> the rows that are measured with that many threads, with the figure asked for."""
+    """large_workloads(threads) -> the rows for that many threads, with their required ratios."""
     return tuple(
         Workload(name, title, minimum[threads], setup) for name, title, minimum, setup in ROWS if threads in minimum
     )

@@ -1,12 +1,10 @@
-"""``python -m benchmarks.memory``: the most memory that a step takes, beside what it must hold and what torch takes.
+"""``python -m benchmarks.memory``: the peak memory of a step, beside the memory that it must hold and beside torch's peak.
 
-Each figure comes from a process of its own: by how much its resident memory grew, at the most, during a step, after the same
-step has been run before and all that is kept for later was given back. What a step must hold are its gradients, what the
-graph saves of it, and its result, each memory once, without the leaves; or, where that is more, what stands at one moment of
-backward: what is still saved, the gradients so far, and the one that comes to a node (in a perceptron that of the hidden
-layer, beside the layer). Rows that hold less than a megabyte are measured with larger tensors, or left out where only the
-size differs: the system's counts, pages and free lists are as large. Linux only.
-"""
+Each figure is the peak growth of a process's resident memory during a step. The same step ran before, and kept memory was
+then released. A step must hold its gradients, its saved tensors and its result, without the leaves. If it is more, the
+figure is the largest sum at one moment of backward: tensors still saved, gradients so far, and the gradient that arrives at
+a node. Rows below a megabyte are measured with larger tensors, or left out if only the size differs, because pages and free
+lists would be as large. Linux only."""
 
 import argparse
 import ctypes
@@ -46,8 +44,8 @@ STEPS = {name: setup for name, _, _, setup in ROWS} | {name: setup for name, _, 
 TITLES = {name: title for name, title, _, _ in ROWS} | {name: title for name, title, _ in LARGER}
 SMALLEST = 1 << 20
 LIMIT = 1.1
-NOISE = 1 << 17  # the system counts pages in batches of 32, for each core
-SMALL_PAGES = {"NUMPY_MADVISE_HUGEPAGE": "0"}  # making the leaves in NumPy would leave a heap of huge ones, for either library
+NOISE = 1 << 17  # the system counts pages in batches of 32 for each core
+SMALL_PAGES = {"NUMPY_MADVISE_HUGEPAGE": "0"}  # leaves made in NumPy would leave a large heap behind, in either library
 
 
 def status(field: str) -> int:
@@ -59,7 +57,7 @@ def status(field: str) -> int:
 
 
 def give_back(library: Library) -> None:
-    """give_back(library): no garbage, nothing kept by the pool or by the C library."""
+    """give_back(library) collects garbage and releases the memory that the pool and the C library keep."""
     gc.collect()
     if hasattr(library, "memory"):
         library.memory.empty_cache()
@@ -67,13 +65,13 @@ def give_back(library: Library) -> None:
 
 
 def peak_of(step: Step, library: Library, repeats: int = 3) -> int:
-    """peak_of(step, library) -> bytes: the least of some runs, for disturbances only add to it."""
+    """peak_of(step, library) -> bytes: the least of some runs, because disturbances only add."""
     _gradients: tuple | None = step()
     peaks = []
     for _ in range(repeats):
         _gradients = None
         give_back(library)
-        Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
+        Path("/proc/self/clear_refs").write_text("5")  # resets the peak
         before = status("VmRSS")
         _gradients = step()
         peaks.append(status("VmHWM") - before)
@@ -81,7 +79,7 @@ def peak_of(step: Step, library: Library, repeats: int = 3) -> int:
 
 
 def bytes_once(arrays: Iterable[np.ndarray], without: Iterable[np.ndarray]) -> int:
-    """bytes_once(arrays, without) -> the bytes of different memory, but for what lies within other arrays."""
+    """bytes_once(arrays, without) -> the bytes of distinct memory, without memory inside other arrays."""
     known = [np.lib.array_utils.byte_bounds(a) for a in without]
     total = 0
     for array in arrays:
@@ -93,7 +91,7 @@ def bytes_once(arrays: Iterable[np.ndarray], without: Iterable[np.ndarray]) -> i
 
 
 class Held:
-    """What stands in a node instead of a tensor that it saves; it dies with the slot."""
+    """Replaces a saved tensor in a node, and is freed with its slot."""
 
     def __init__(self, x: object) -> None:
         self.array: np.ndarray = x.detach().numpy()  # type: ignore[attr-defined]
@@ -101,7 +99,7 @@ class Held:
 
 
 class Watch:
-    """Watch(ours): what one step of `ours` made, while `stepping()`; `most` is the largest sum at any moment of backward."""
+    """Watch(ours) notes the memory of a step during `stepping()`; `most` is the largest sum at one moment of backward."""
 
     def __init__(self, ours: Library) -> None:
         self.ours = ours
@@ -119,7 +117,7 @@ class Watch:
         return held
 
     def at_node(self, gradients: tuple) -> None:
-        """Before a node computes: what it reads must be there, and what others will read."""
+        """Called before a node computes: notes the memory that it and later nodes read."""
         saved = [held.array for ref in self.held if (held := ref()) is not None]
         arriving = [g.detach().numpy() for g in gradients if g is not None]
         done = [leaf.grad.numpy() for leaf in self.leaves if leaf.grad is not None]  # type: ignore[attr-defined]
@@ -127,7 +125,7 @@ class Watch:
 
     @contextmanager
     def stepping(self) -> Iterator[None]:
-        """Within, tensors, results and what is saved are noted."""
+        """A context in which tensors, results and saved tensors are noted."""
         ours, backward, tensor = self.ours, self.ours.autograd.backward, self.ours.tensor
 
         def noted_tensor(*args: object, **kwargs: object) -> object:
@@ -160,7 +158,7 @@ def nodes_of(root: Any) -> list[Any]:
 
 
 def must_hold(ours: Library, name: str) -> int:
-    """must_hold(ours, name) -> bytes: what the row's graph saves, its result and its gradients."""
+    """must_hold(ours, name) -> bytes: the row's saved tensors, result and gradients."""
     watch = Watch(ours)
     with watch.stepping():
         gradients = [g.numpy() for g in STEPS[name](ours)()]
@@ -194,7 +192,7 @@ def table(names: Sequence[str]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """main(arguments) measures; with --one, in this process, for the one that started it."""
+    """main(arguments) prints the table; with --one, it measures one row in this process."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.memory", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=STEPS, default=list(STEPS), metavar="NAME")
     parser.add_argument("--one", nargs=2, metavar=("NAME", "LIBRARY"), help=argparse.SUPPRESS)

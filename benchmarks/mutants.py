@@ -1,17 +1,17 @@
-"""``python -m benchmarks.mutants``: which checkers of gradients find which wrong derivatives, and at what price.
+"""``python -m benchmarks.mutants``: which checkers of gradients find which wrong derivatives, and how long they take.
 
-The corpus is tests/support/mutants: each mutant is a function with a wrong derivative, beside its right version. A mutant
-is found if a checker refuses it and takes its right version for right, both at the same inputs; it counts for a checker if
-its library can express it (PyTorch has no negative strides, autograd no Functions). All checkers get the same point, of a
-few numbers in general position, but for the kinds that are wrong at particular inputs alone ("at ties", "large values"),
-which are given such a point where there is one. Mutants that only a search can find (marked `anywhere=False`) are given to
-check_gradients as strategies: it makes its own examples, which no other checker does. The others get a point as always.
+The corpus is tests/support/mutants: each mutant is a function with a wrong derivative, beside its right version. A checker
+finds a mutant if it rejects the mutant and accepts the right version at the same inputs. A mutant counts for a checker if its
+library can express it (PyTorch has no negative strides, autograd no Functions). All checkers get the same point, a few
+numbers in general position. Mutants that are wrong only at particular inputs ("at ties", "large values") get such a point.
+Mutants that only a search can find (`anywhere=False`) are given to check_gradients as strategies, which no other checker
+accepts; the others get a point.
 
-gradcheck means gradcheck and then gradgradcheck, as one uses them: `check_forward_ad` where there is a forward mode, the
-rest by default; "all options" adds what else they can do. Those of HIPS autograd are `autograd.test_util.check_grads` in
-both modes and second order. MyGrad ships no checker, so there is nothing to compare with.
+gradcheck means gradcheck followed by gradgradcheck, with `check_forward_ad` where there is a forward mode; "all options"
+adds their other options. HIPS autograd has `autograd.test_util.check_grads`, here in both modes and to second order. MyGrad
+has no checker.
 
-``--alarms N`` checks right functions at N random inputs in all, and counts how many are called wrong.
+``--alarms N`` checks right functions at N random inputs in total and counts how many are called wrong.
 """
 
 import argparse
@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-if __name__ == "__main__":  # as in benchmarks.__main__: they are read once, when NumPy is loaded
+if __name__ == "__main__":  # as in benchmarks.__main__: read when NumPy is loaded
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
 import numpy as np
@@ -44,7 +44,7 @@ FULL_OPTIONS = {"check_batched_grad": True, "check_grad_dtypes": True}
 
 
 class Case(NamedTuple):
-    """What a checker checks: a function and its inputs, and what it is worth to look at."""
+    """The subject of a check: a function, its inputs, and the kinds of derivative to check."""
 
     function: Callable
     inputs: list
@@ -53,7 +53,7 @@ class Case(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a checker says: "right", "wrong" or "cannot tell", which diagnosis (ours alone), and how long it took."""
+    """A checker's answer: "right", "wrong" or "cannot tell", a diagnosis (check_gradients only), and the time."""
 
     outcome: str
     culprit: str | None
@@ -84,13 +84,13 @@ class Checker(NamedTuple):
         return Answer(*said, time.perf_counter() - start)
 
     def leaves(self, arrays: Sequence[np.ndarray]) -> list:
-        """leaves(arrays) -> the library's inputs, of memory of their own."""
+        """leaves(arrays) -> the library's inputs, with their own memory."""
         if self.library == "autograd":
             return [np.array(a) for a in arrays]
         return [self.module.from_numpy(np.array(a)).requires_grad_() for a in arrays]
 
     def case(self, mutant: Mutant, wrong: bool) -> Case | None:
-        """case(mutant, wrong) -> what it is given of a mutant, or None if its library can't express it."""
+        """case(mutant, wrong) -> the Case of a mutant, or None if the library cannot express it."""
         function = mutant.function(self.library, self.module, wrong)
         if function is None:
             return None
@@ -101,7 +101,7 @@ class Checker(NamedTuple):
         return Case(function, inputs, mutant.forward, mutant.second)
 
     def right_case(self, right: Right, rng: np.random.Generator | None = None) -> Case | None:
-        """right_case(right, rng) -> what it is given of a right function, at random inputs with an rng."""
+        """right_case(right, rng) -> the Case of a right function; with an rng, at random inputs."""
         if self.library not in right.libraries:
             return None
         function, arrays = right.at(self.library, self.module, rng)
@@ -119,7 +119,7 @@ def ours(mode: str) -> Callable:
 
 
 def gradcheck(fast: bool, everything: bool = False) -> Callable:
-    """gradcheck(fast, everything) -> gradcheck and gradgradcheck, with all options or as they are."""
+    """gradcheck(fast, everything) -> gradcheck and gradgradcheck, with all options or the defaults."""
 
     def check(t: Any, case: Case) -> tuple[str, None]:
         options = FULL_OPTIONS if everything else {}
@@ -134,17 +134,17 @@ def gradcheck(fast: bool, everything: bool = False) -> Callable:
 
 
 def check_grads(xp: Any, case: Case) -> tuple[str, None]:
-    """check_grads(xp, case): the checker of HIPS autograd."""
+    """check_grads(xp, case) runs the checker of HIPS autograd."""
     modes = ["fwd", "rev"] if case.forward else ["rev"]
     order = 2 if case.second else 1
     check = importlib.import_module("autograd.test_util").check_grads
-    arguments = tuple(range(len(case.inputs)))  # by default it would check the first alone
+    arguments = tuple(range(len(case.inputs)))  # by default it checks only the first
     check(case.function, arguments, modes=modes, order=order)(*case.inputs)
     return "right", None
 
 
 def checkers() -> list[Checker]:
-    """checkers() -> those whose library is installed."""
+    """checkers() -> the checkers whose library is installed."""
     t = importlib.import_module("autograd_cy")
     found = []
     if hasattr(t, "testing"):
@@ -164,7 +164,7 @@ def checkers() -> list[Checker]:
 
 
 class Result(NamedTuple):
-    """What came of a mutant: one of the words above, and whether the diagnosis was right."""
+    """The outcome for a mutant: one of the words above, and whether the diagnosis was right."""
 
     outcome: str
     named: bool = False
@@ -174,11 +174,11 @@ _right_outcomes: dict[tuple, str] = {}  # mutants of one rule have one right ver
 
 
 def right_outcome(checker: Checker, mutant: Mutant) -> str:
-    """right_outcome(checker, mutant) -> what is said of its right version."""
+    """right_outcome(checker, mutant) -> the outcome for its right version."""
     key = checker.name, mutant.repaired, mutant.anywhere
     if key not in _right_outcomes:
         case = checker.case(mutant, wrong=False)
-        assert case is not None  # its library can express the wrong one
+        assert case is not None  # the library can express the wrong one
         _right_outcomes[key] = checker.ask(case).outcome
     return _right_outcomes[key]
 
@@ -202,25 +202,25 @@ def table_line(title: str, cells: Sequence[object]) -> str:
 
 
 def head(title: str, tried: Sequence[Checker]) -> None:
-    """head(title, tried) prints the head of a table: numbers for the checkers, which are listed above it."""
+    """head(title, tried) prints a table's head, with numbers for the checkers, and a list of them above."""
     print(table_line(title, [f"({k})" for k in range(1, len(tried) + 1)]))
     print("|" + "|".join(["---", *["---:"] * len(tried)]) + "|")
 
 
 def count(results: Sequence[Result]) -> str:
-    """count(results) -> how many were found of those that can be expressed."""
+    """count(results) -> how many of the expressible mutants were found."""
     asked = [r for r in results if r.outcome != ABSENT]
     return f"{sum(r.outcome == FOUND for r in asked)}/{len(asked)}" if asked else "-"
 
 
 def share(results: Sequence[Result], of: Callable[[Result], bool]) -> str:
-    """share(results, of) -> per cent of those that can be expressed."""
+    """share(results, of) -> per cent of the expressible mutants."""
     asked = [r for r in results if r.outcome != ABSENT]
     return f"{100 * sum(map(of, asked)) / len(asked):.1f} %" if asked else "-"
 
 
 def print_mutants(tried: Sequence[Checker], chosen: Sequence[Mutant]) -> dict[str, dict[str, Result]]:
-    """print_mutants(tried, chosen) -> {checker: {mutant: Result}}, of which it prints the table by kind."""
+    """print_mutants(tried, chosen) -> {checker: {mutant: Result}}; prints them as a table by kind."""
     head("found", tried)
     results: dict[str, dict[str, Result]] = {checker.name: {} for checker in tried}
     seconds: dict[str, float] = collections.Counter()
@@ -246,7 +246,7 @@ def print_mutants(tried: Sequence[Checker], chosen: Sequence[Mutant]) -> dict[st
 
 
 def print_right(tried: Sequence[Checker], kinks: bool, show: bool) -> None:
-    """print_right(tried, kinks, show) prints what is said of right functions, away from kinks or at them."""
+    """print_right(tried, kinks, show) prints the outcomes for right functions, away from kinks or at them."""
     chosen = [right for right in right_functions() if right.kink == kinks]
     head("right, at kinks" if kinks else "right", tried)
     answers, alarms = [], []

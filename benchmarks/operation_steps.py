@@ -1,6 +1,6 @@
-"""The steps of `benchmarks.operations`: an operation forward, and backward from ones where it has a gradient.
+"""The steps of `benchmarks.operations`: an operation forward, and backward from ones if it has a gradient.
 
-Matrices have rows of 100 elements, so that "along rows" is along short ones. Values are drawn from the operation's domain.
+Matrices have rows of 100 elements, so "along rows" means along short rows. Values are drawn from the operation's domain.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from benchmarks.large import backward_step
 from benchmarks.workloads import Library, Step, Tensor
 
 COLUMNS = 100
-# what is asked of a family at a thousand elements, and from 10^5 on
+# the required ratio of a family at 1000 elements, and from 10^5 on
 FAMILIES = {"elementwise": (4, 1), "reductions and scans": (3, 1), "shapes": (3, 1), "selections": (2, 1), "spectral": (0, 1),
             "pooling": (2, 1)}
 LARGE = 10**5
@@ -25,7 +25,7 @@ Function = Callable[[Library, list[Tensor], dict[str, Tensor]], Tensor]
 
 @dataclass(frozen=True)
 class Operation:
-    """One row: `f(library, inputs, indices)`, the intervals of its inputs, and whether these are matrices or vectors."""
+    """One row: `f(library, inputs, indices)`, the intervals of its inputs, and whether they are matrices or vectors."""
 
     family: str
     name: str
@@ -34,7 +34,7 @@ class Operation:
     is_matrix: bool = True
 
     def minimum(self, size: int) -> float:
-        """The ratio that is asked for."""
+        """The required ratio."""
         return FAMILIES[self.family][size >= LARGE]
 
     def step(self, torch: Library, size: int, dtype: type) -> Step:
@@ -57,7 +57,7 @@ class Operation:
         return backward_step(torch, lambda *x: self.f(torch, list(x), known), inputs)
 
 
-# the domains of elementwise operations: their inputs, where these are not any numbers
+# the domains of elementwise operations whose inputs are restricted
 
 ANY, UNIT, POSITIVE, ABOVE_ONE, PART = (-3, 3), (-0.95, 0.95), (0.2, 5), (1.1, 5), (0.05, 0.95)
 DOMAINS: dict[str, tuple[Interval, ...]] = {
@@ -70,7 +70,7 @@ DOMAINS: dict[str, tuple[Interval, ...]] = {
     **dict.fromkeys(("xlogy", "special.xlog1py"), (ANY, POSITIVE)),
     "addcdiv": (ANY, ANY, POSITIVE),
 }
-NOT_COMPARED = {                        # of integers or complex numbers alone, or of no computation
+NOT_COMPARED = {                        # only for integers or complex numbers, or without computation
     "gcd", "lcm", "complex", "polar", "conj", "conj_physical", "resolve_conj", "resolve_neg", "positive", "isreal",
     *(name for name in OPS if "bitwise" in name or "polynomial" in name or "bessel" in name or "airy" in name)}
 CALLS: dict[str, Function] = {
@@ -83,11 +83,11 @@ CALLS: dict[str, Function] = {
     "floor_divide": lambda t, x, _: t.floor_divide(x[0].detach(), x[1].detach()),
     "heaviside": lambda t, x, _: t.heaviside(x[0].detach(), x[1].detach()),
 }
-INPUTS = {"where": 2, "clamp": 1, "nn.functional.threshold": 1}       # of which gradients are asked for
+INPUTS = {"where": 2, "clamp": 1, "nn.functional.threshold": 1}       # compute gradients, too
 
 
 def count_of(name: str) -> int:
-    """How many tensors an elementwise operation takes."""
+    """The number of tensors that an elementwise operation accepts."""
     if name in INPUTS:
         return INPUTS[name]
     parameters = signature(OPS[name].function).parameters.values()
@@ -105,12 +105,12 @@ def elementwise(name: str) -> Operation:
 
 
 def rows(family: str, functions: dict[str, Function], domains: Sequence[Interval] = ((-3, 3),)) -> list[Operation]:
-    """rows(family, functions) -> those of matrices."""
+    """rows(family, functions) -> rows of operations on matrices."""
     return [Operation(family, name, f, tuple(domains)) for name, f in functions.items()]
 
 
 def along(functions: Sequence[str]) -> dict[str, Function]:
-    """along(functions) -> methods that take a dimension: along rows, and across them."""
+    """along(functions) -> methods with a dimension: along rows and along columns."""
     found: dict[str, Function] = {}
     for name in functions:
         for dim, title in ((1, "rows"), (0, "columns")):
@@ -119,7 +119,7 @@ def along(functions: Sequence[str]) -> dict[str, Function]:
 
 
 def first(result: object) -> Tensor:
-    """The values of an operation that has indices, too."""
+    """The inputs of an operation with indices."""
     return result[0] if isinstance(result, tuple) else result
 
 

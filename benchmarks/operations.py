@@ -1,9 +1,9 @@
 """``python -m benchmarks.operations``: time of PyTorch over that of autograd_cy for each operation, forward and backward.
 
-Both run with one thread, in turn; the cell is the median of the ratios of neighbouring samples of the processor's time, in
-which others' work doesn't show, and marked with `<` where it is below what is asked of the family at that size. Elementwise
-operations are those of the table of operations, so that a new one has its row by itself; the others stand in
-`benchmarks.operation_steps`. ``--threads`` has another table: two threads over one, as in `benchmarks.threads`.
+Both run on one thread, in turn. A cell is the median ratio of neighbouring samples of processor time, which other programs
+disturb little; `<` marks a cell below the family's required ratio at that size. The elementwise operations come from the table
+of operations, so a new one has a row at once; the others are in `benchmarks.operation_steps`. ``--threads`` prints another
+table: two threads over one, as in `benchmarks.threads`.
 """
 
 import argparse
@@ -26,12 +26,12 @@ TYPES = {"float32": np.float32, "float64": np.float64}
 
 
 def cell(operation: Operation, size: int, ratio: float) -> str:
-    """cell(operation, size, ratio) -> the figure, marked where it is below what is asked for."""
+    """cell(operation, size, ratio) -> the figure, marked if it is below the required ratio."""
     return f"{'< ' if ratio < operation.minimum(size) else ''}{ratio:.2f}"
 
 
 def compared(operation: Operation, libraries: Sequence, size: int, dtype: type, options: argparse.Namespace) -> str:
-    """compared(operation, (ours, torch), ...) -> the cell: the ratio, or our time in us where there is no torch."""
+    """compared(operation, (ours, torch), ...) -> the cell: the ratio, or our time in us without torch."""
     steps = [operation.step(library, size, dtype) for library in libraries]
     samples = measure(steps, options.rounds, options.seconds, time.process_time)
     if len(samples) == 1:
@@ -79,5 +79,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    with warnings.catch_warnings(action="ignore"):     # that BLAS keeps its threads
+    with warnings.catch_warnings(action="ignore"):     # BLAS keeps its threads while this object lives
         main()

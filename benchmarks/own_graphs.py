@@ -1,8 +1,8 @@
-"""``python -m benchmarks.own_graphs``: several threads, each of which records and walks graphs of its own.
+"""``python -m benchmarks.own_graphs``: several threads that each record and walk graphs of their own.
 
-The gain is how many times as much is done in a second as by one thread: for a Python without a GIL, with one it is about 1.
-BLAS and kernels use one thread. One thread and several take turns; a figure is a median. The first row is Python alone: what
-the machine had to give meanwhile.
+The gain is the work of several threads in a second divided by that of one thread. With a GIL it is about 1. BLAS and kernels
+use one thread. One thread and several take turns; a figure is a median. The first row is plain Python, and shows what the
+machine had to give meanwhile.
 """
 
 import argparse
@@ -13,13 +13,13 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from benchmarks.parallel import Make, chain, chain_mixed, mixture, scalars  # sets one thread for BLAS, before NumPy is loaded
+from benchmarks.parallel import Make, chain, chain_mixed, mixture, scalars  # sets BLAS to one thread before NumPy is loaded
 
 CASES: dict[str, Make] = {"chain": chain, "chain_mixed": chain_mixed, "scalars": scalars, "mixture of 16 MLPs": mixture}
 
 
 def numbers(count: int) -> Callable[[], None]:
-    """numbers(count) -> a function that computes with floats, so many times a thousand."""
+    """numbers(count) -> a function that computes with floats, `count` thousand times."""
 
     def run() -> None:
         x = 0.5
@@ -30,7 +30,7 @@ def numbers(count: int) -> Callable[[], None]:
 
 
 def steps(make: Make, count: int) -> Callable[[], None]:
-    """steps(make, count) -> a function that records a graph and walks it, so many times."""
+    """steps(make, count) -> a function that records and walks a graph `count` times."""
     record = make()
 
     def run() -> None:
@@ -41,7 +41,7 @@ def steps(make: Make, count: int) -> Callable[[], None]:
 
 
 def seconds(work: Sequence[Callable[[], None]]) -> float:
-    """seconds(work) -> how long the functions take, each in a thread of its own."""
+    """seconds(work) -> the time that the functions take, each in its own thread."""
     threads = [threading.Thread(target=run) for run in work]
     start = time.perf_counter()
     for thread in threads:
@@ -52,7 +52,7 @@ def seconds(work: Sequence[Callable[[], None]]) -> float:
 
 
 def gain(work: Callable[[int], Callable[[], None]], threads: int, rounds: int) -> float:
-    """gain(work, threads, rounds) -> what several threads do in a second over what one does; `work(count)` is one's."""
+    """gain(work, threads, rounds) -> the work of several threads in a second over that of one thread, `work(count)`."""
     count = max(1, int(0.3 / (seconds([work(3)]) / 3)))
     own = [work(count) for _ in range(threads)]
     return statistics.median(threads * seconds(own[:1]) / seconds(own) for _ in range(rounds))

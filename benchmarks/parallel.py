@@ -1,10 +1,9 @@
 """``python -m benchmarks.parallel``: a backward in one thread against one in several.
 
-Branches that wait, towers of products, a mixture of small MLPs; and graphs of tiny nodes, which several threads may not slow
-down by more than a fifth. BLAS and kernels use one thread. Only the backward is timed, both kinds in turn; a figure is the
-ratio of the medians, for tiny nodes that of processor time. On a machine with other work the others tell little: see how
-many cores were busy.
-"""
+The graphs are branches that wait, towers of products, a mixture of small MLPs, and graphs of tiny nodes, which several
+threads may slow down by a fifth at most. BLAS and kernels use one thread. Only the backward is timed, both kinds in turn. A
+figure is the ratio of the medians, of processor time for tiny nodes. On a busy machine the other figures say little: see
+how many cores were busy."""
 
 import argparse
 import os
@@ -13,14 +12,14 @@ import time
 from collections.abc import Callable, Sequence
 
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"  # read once, when NumPy is loaded
+    os.environ[_name] = "1"  # read when NumPy is loaded
 
 import numpy as np  # noqa: E402
 
 import autograd_cy as ag  # noqa: E402
 from autograd_cy.autograd.graph import parallel_backward  # noqa: E402
 
-Make = Callable[[], Callable[[], ag.Tensor]]  # gives a function that records a graph and returns its root
+Make = Callable[[], Callable[[], ag.Tensor]]  # returns a function that records a graph and returns its root
 
 
 class Wait(ag.autograd.Function):
@@ -33,7 +32,7 @@ class Wait(ag.autograd.Function):
 
     @staticmethod
     def backward(ctx, g):
-        """Wait, and hand the gradient on."""
+        """Wait, then return the gradient."""
         time.sleep(0.05)
         return g
 
@@ -81,7 +80,7 @@ def mixture(count: int = 16, batch: int = 64, width: int = 256) -> Callable[[], 
 
 
 def chain() -> Callable[[], ag.Tensor]:
-    """chain() -> 200 products in a row."""
+    """chain() -> a chain of 200 products."""
     x, b = leaves((4, 4), (4, 4))
 
     def record() -> ag.Tensor:
@@ -94,7 +93,7 @@ def chain() -> Callable[[], ag.Tensor]:
 
 
 def chain_mixed() -> Callable[[], ag.Tensor]:
-    """chain_mixed() -> five operations, 40 times."""
+    """chain_mixed() -> five operations, repeated 40 times."""
     x, shift, bias, b = leaves((4, 4), (4, 4), (4,), (4, 4))
 
     def record() -> ag.Tensor:
@@ -107,7 +106,7 @@ def chain_mixed() -> Callable[[], ag.Tensor]:
 
 
 def scalars() -> Callable[[], ag.Tensor]:
-    """scalars() -> a neuron of numbers."""
+    """scalars() -> neurons of 0-d tensors."""
     xs, ws = leaves(*[()] * 30), leaves(*[()] * 30)
     return lambda: sum([x * w for x, w in zip(xs, ws, strict=True)]).tanh()
 
@@ -118,7 +117,7 @@ def fan_in() -> Callable[[], ag.Tensor]:
     return lambda: sum([x * k for k in range(200)]).sum()
 
 
-# the graph, how many threads, and what is asked of the ratio
+# the graph, the number of threads, the required ratio
 CASES: dict[str, tuple[Make, int, float]] = {
     "8 branches that wait 50 ms": (waiting, 8, 5.7),
     "2 towers of 4 products 512 x 512": (towers, 2, 1.6),
@@ -131,7 +130,7 @@ CASES: dict[str, tuple[Make, int, float]] = {
 
 
 def timed(record: Callable[[], ag.Tensor], threads: int, repeats: int) -> tuple[float, float]:
-    """timed(record, threads, repeats) -> seconds of a backward, and of the processor."""
+    """timed(record, threads, repeats) -> wall and processor seconds of a backward."""
     seconds = processor = 0.0
     for _ in range(repeats):
         root = record()

@@ -1,14 +1,13 @@
-"""``python -m benchmarks.profiler``: what it costs to be profiled, and to read a profile, beside torch.profiler.
+"""``python -m benchmarks.profiler``: the cost of profiling, and of reading a profile, beside torch.profiler.
 
-Steps are timed in the middle of a recording: what starts, ends and reads it is outside, and all events have room. A plain and
-a profiled sample are neighbours, the libraries take turns, and each figure is a median, with quartiles. `everything` is
-record_shapes, with_stack and profile_memory. The time of an event is what the step takes more, over the events that it has,
-which are those of `events()`: PyTorch has three times as many of the same chain. Both libraries compute on one thread.
+Steps are timed in the middle of a recording, without its start, end and reading, and the buffers hold all events. A plain
+and a profiled sample are neighbours, the libraries take turns, and each figure is a median with quartiles. `everything`
+means record_shapes, with_stack and profile_memory. The cost of an event is the step's extra time divided by its number of
+`events()`; PyTorch has three times as many for the same chain. Both libraries compute on one thread.
 
-What it takes to read is that of as many events as `--events` says: `stop()`, then `events()`, `key_averages()` and
-`export_chrome_trace()`. Last, the self times of all events of a step within record_function, over the time of the step by the
-clock. What is above the limit is marked.
-"""
+Reading is timed for `--events` events: `stop()`, `events()`, `key_averages()` and `export_chrome_trace()`. The last table
+has the self times of all events of a step within record_function, divided by the wall time of the step. Figures above the
+limit are marked."""
 
 import argparse
 import gc
@@ -21,9 +20,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-if __name__ == "__main__":  # as in benchmarks.__main__: they are read once, when NumPy is loaded
+if __name__ == "__main__":  # as in benchmarks.__main__: read when NumPy is loaded
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # torch's tells of each start and stop
+    os.environ.setdefault("KINETO_LOG_LEVEL", "99")  # torch prints each start and stop
 
 from benchmarks.cli import load_torch, table_line
 from benchmarks.large import mlp
@@ -44,8 +43,8 @@ OPTIONS: dict[str, dict[str, bool]] = {
 RATIO_LIMITS = {("multiply_chain", "defaults"): 1.6}
 EVENT_LIMIT = 120.0  # ns
 SELF_TIME_LIMIT = 0.03
-ROOM = 1 << 14  # events of a recording, for which there is room with their shapes and stacks
-BATCH = 20  # steps before those that are timed
+ROOM = 1 << 14  # events of a recording that fit with their shapes and stacks
+BATCH = 20  # steps before the timed ones
 READING = ("stop()", "events()", "key_averages()", "export_chrome_trace()")
 EVENTS = 100_000
 
@@ -73,14 +72,14 @@ def head(title: str) -> None:
 
 
 def recording(library: Library, options: dict[str, bool]) -> Any:
-    """recording(library, options) -> a profile that is on."""
+    """recording(library, options) -> a started profile."""
     profile = importlib.import_module(f"{library.__name__}.profiler").profile(**options)
     profile.start()
     return profile
 
 
 def events_per_step(library: Library, step: Step, options: dict[str, bool]) -> float:
-    """events_per_step(library, step, options) -> how many events() has of a step."""
+    """events_per_step(library, step, options) -> the number of `events()` of a step."""
     profile = recording(library, options)
     for _ in range(BATCH):
         step()
@@ -97,13 +96,13 @@ class Pair:
         self.repeats = max(min(warm_up(step, seconds), int(ROOM / self.events) - BATCH), 1)
 
     def seconds(self) -> float:
-        """seconds() -> those of a step."""
+        """seconds() -> the time of a step."""
         seconds_per_step(self.step, BATCH)
         return seconds_per_step(self.step, self.repeats)
 
     def sample(self) -> Sample:
-        """sample() -> the profiled step beside a plain one, either after some that fill the caches."""
-        gc.collect()  # what the last profile held
+        """sample() -> the profiled step beside a plain one, each after some steps that fill the caches."""
+        gc.collect()  # frees the last profile
         plain = self.seconds()
         profile = recording(self.library, self.options)
         profiled = self.seconds()
@@ -112,7 +111,7 @@ class Pair:
 
 
 def step_rows(libraries: Sequence[Library], names: Sequence[str], rounds: int, seconds: float) -> Iterator[tuple]:
-    """step_rows(libraries, names, ...) yields for each step and set of options its name, theirs, and the samples."""
+    """step_rows(libraries, names, ...) yields for each step and set of options both names and the samples."""
     for name in names:
         for options in OPTIONS:
             pairs = [Pair(library, STEPS[name][1](library), OPTIONS[options], seconds) for library in libraries]
@@ -124,7 +123,7 @@ def step_rows(libraries: Sequence[Library], names: Sequence[str], rounds: int, s
 
 
 def reading_times(library: Library, step: Step, options: dict[str, bool], steps: int) -> list[float]:
-    """reading_times(...) -> seconds of each of READING, and bytes of the trace an event, for a recording of so many steps."""
+    """reading_times(...) -> seconds of each of READING, and bytes of trace per event, for a recording of `steps` steps."""
     gc.collect()
     profile = recording(library, options)
     for _ in range(steps):
@@ -155,7 +154,7 @@ def read_rows(libraries: Sequence[Library], options: dict[str, bool], rounds: in
 
 
 def self_time(library: Library, step: Step, steps: int = BATCH) -> float:
-    """self_time(library, step) -> the sum of self times over the time by the clock, of steps within record_function."""
+    """self_time(library, step) -> the sum of self times over the wall time, for steps within record_function."""
     region = importlib.import_module(f"{library.__name__}.profiler").record_function
     profile, taken = recording(library, {}), 0.0
     for _ in range(steps):
@@ -182,7 +181,7 @@ def print_steps(libraries: Sequence[Library], names: Sequence[str], rounds: int,
 
 
 def print_reading(libraries: Sequence[Library], rounds: int, events: int) -> None:
-    """print_reading(...) prints what it takes to read a recording, and how large its trace is."""
+    """print_reading(...) prints the time to read a recording, and the size of its trace."""
     head(f"to read {events} events of the chain, ms")
     sizes = []
     for options in ("defaults", "everything"):
@@ -196,7 +195,7 @@ def print_reading(libraries: Sequence[Library], rounds: int, events: int) -> Non
 
 
 def print_self_times(libraries: Sequence[Library], rounds: int) -> None:
-    """print_self_times(...) prints how far self times are from adding up to the time by the clock."""
+    """print_self_times(...) prints how far the sum of self times is from the wall time."""
     head("sum of self times over the time of a step, distance from 1")
     found = []
     for library in libraries:

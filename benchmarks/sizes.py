@@ -1,8 +1,7 @@
 """``python -m benchmarks.sizes``: one step's time against the size of its tensors, for several libraries, as a picture.
 
-The step is y = tanh(a * b) + a and its backward from ones, in float32, on one thread. The limit is the same by hand in
-NumPy, which knows the formulas and records nothing. A library that isn't installed has no line.
-"""
+The step is y = tanh(a * b) + a and its backward from ones, in float32, on one thread. "NumPy by hand" evaluates the
+formulas and records nothing. A library that is not installed has no line."""
 
 import argparse
 import importlib
@@ -45,7 +44,7 @@ def by_hand(_: None, size: int) -> Step:
 
 
 def hips(autograd: ModuleType, size: int) -> Step:
-    """HIPS autograd: its vjp of the same function."""
+    """The vjp of the same function in HIPS autograd."""
     numpy = importlib.import_module("autograd.numpy")
     a, b, seed = operands(size)
 
@@ -57,7 +56,7 @@ def hips(autograd: ModuleType, size: int) -> Step:
 
 
 def mygrad(library: ModuleType, size: int) -> Step:
-    """MyGrad: tensors with a backward method, as here."""
+    """MyGrad, whose tensors have a backward method."""
     a, b, seed = operands(size)
     a, b = library.tensor(a), library.tensor(b)
 
@@ -79,7 +78,7 @@ LIBRARIES: dict[str, tuple[str | None, Callable[..., Step]]] = {
 
 
 def installed() -> dict[str, Callable[[int], Step]]:
-    """installed() -> for each library that is there, what makes its step."""
+    """installed() -> for each installed library, the function that makes its step."""
     found: dict[str, Callable[[int], Step]] = {}
     for name, (module, setup) in LIBRARIES.items():
         try:

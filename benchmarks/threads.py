@@ -1,8 +1,8 @@
 """``python -m benchmarks.threads``: a step's time with two threads over that with one, by the size of its tensors.
 
-Below 1 the second thread is a gain; above LIMIT the cell is marked. Both are measured in turn, in either order, with the
-threads of BLAS set, too, if threadpoolctl is installed. What other programs, and other machines on the same host, do to the
-second core shows here: two runs may differ by more than a tenth.
+Below 1 the second thread is a gain; a cell above LIMIT is marked. Both are measured in turn, in either order; threadpoolctl,
+if installed, sets the threads of BLAS. Other programs, and other virtual machines on the host, disturb the second core:
+two runs may differ by more than a tenth.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from benchmarks.workloads import Library, Step, leaves
 
 LIMIT = 1.05
 SIZES = [10, 100, 1_000, 5_000, 10_000, 20_000, 30_000, 50_000, 100_000, 200_000, 500_000, 1_000_000, 10_000_000]
-COLUMNS = 100  # of matrices
+COLUMNS = 100  # sizes of matrices
 
 
 def matrices(torch: Library, f: Callable, size: int) -> Step:
@@ -52,7 +52,7 @@ def ratio(ours: Library, step: Step, pairs: int, seconds: float) -> float:
 
 
 def cell(value: float) -> str:
-    """cell(value) -> the figure, marked where a second thread makes it worse."""
+    """cell(value) -> the figure, marked if a second thread makes the step slower."""
     return f"{'> ' if value > LIMIT else ''}{value:.2f}"
 
 
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ours = importlib.import_module("autograd_cy")
     print(table_line("two threads over one, elements", *options.only))
     print("|" + "|".join(["---", *["---:"] * len(options.only)]) + "|")
-    with warnings.catch_warnings(action="ignore"):  # that BLAS keeps its threads
+    with warnings.catch_warnings(action="ignore"):  # BLAS keeps its threads while this object lives
         for size in options.sizes:
             cells = [cell(ratio(ours, STEPS[name](ours, size), pairs, seconds)) for name in options.only]
             print(table_line(str(size), *cells), flush=True)

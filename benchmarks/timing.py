@@ -1,7 +1,7 @@
-"""Time steps side by side: in turn, each sample long enough for the clock, the garbage collector left on.
+"""Time steps side by side: in turn, with samples long enough for the clock and the garbage collector on.
 
-Absolute times drift on a shared machine. Two samples taken right after each other drift together, so what is
-compared is the ratio of neighbours, and its median over many pairs.
+Absolute times drift on a shared machine. Neighbouring samples drift together, so the figure is the median ratio of
+neighbours.
 """
 
 import statistics
@@ -14,7 +14,7 @@ Clock = Callable[[], float]
 
 
 class Quartiles(NamedTuple):
-    """The middle of some measurements: a quarter of them lie below `low`, half below `median`."""
+    """Quartiles of measurements: a quarter lie below `low`, half below `median`."""
 
     low: float
     median: float
@@ -50,8 +50,8 @@ def seconds_per_step(step: Step, repeats: int, clock: Clock = time.perf_counter)
 def warm_up(step: Step, sample_seconds: float, clock: Clock = time.perf_counter) -> int:
     """warm_up(step, sample_seconds) -> the power of two of repeats that takes at least that long.
 
-    Finding it calls the step for as long as one or two samples, which fills caches, free lists and pools. The
-    first call of all is not timed: one that imports a module would pass for a step that needs no repeats.
+    The search calls the step for as long as one or two samples, which fills caches, free lists and pools. The first
+    call is not timed, because it may import a module and seem to need no repeats.
     """
     step()
     repeats = 1

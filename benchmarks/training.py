@@ -1,13 +1,12 @@
 """``python -m benchmarks.training``: time of PyTorch over that of autograd_cy for a training step of small and larger models.
 
-Both run the same code with one thread, in turn; the cell is the median of the ratios of neighbouring samples of the
-processor's time, in which others' work doesn't show, and marked with `<` where it is below what is asked for.
+Both run the same code on one thread, in turn. A cell is the median ratio of neighbouring samples of processor time, which
+other programs disturb little; `<` marks a cell below the required ratio.
 
-With ``--threads 2``: the time on the clock of two threads over that of one, and PyTorch's on two over ours on two, each from
-the best of all samples: what else the machine does only adds to them. With ``--memory``: by how much resident memory grew at
-the most, in MB, each figure the median of processes of their own: from the made model on, with what the first steps load and
-keep; and in later steps alone, with what the pool keeps between them. Linux only.
-"""
+``--threads 2`` prints the wall time of two threads over that of one, and PyTorch's on two threads over ours, each from the
+best of all samples, because disturbances only add. ``--memory`` prints the peak growth of resident memory in MB, the median
+of several processes: from the finished model on, including the first steps, which load code and create state; and in later
+steps alone, including the memory that the pool keeps between them. Linux only."""
 
 import argparse
 import importlib
@@ -30,7 +29,7 @@ from benchmarks.workloads import Library, Step
 
 
 class Training(NamedTuple):
-    """What is trained, the least ratio, and how a step of it is made."""
+    """A model: its title, the required ratio, and a function that makes a step."""
 
     name: str
     minimum: float
@@ -159,11 +158,11 @@ TRAININGS = [
 ]
 
 
-STEPS = 4               # of which the peak of memory is taken
-SLOWER = 1.05           # two threads over one, at most: what neighbouring runs of the same step differ by
-SHARE = 0.9             # of PyTorch's speed on two threads, at least
-SAMPLE = 0.0002         # seconds, or one step: the shorter, the more of them nobody disturbed
-PAUSE = 0.01            # seconds in which the threads of OpenMP and BLAS, which look out for work, fall asleep
+STEPS = 4               # steps over which the peak memory is taken
+SLOWER = 1.05           # the largest ratio of two threads over one: neighbouring runs of one step differ by as much
+SHARE = 0.9             # the least part of PyTorch's speed on two threads
+SAMPLE = 0.0002         # seconds, or one step: the shorter, the more samples are undisturbed
+PAUSE = 0.01            # seconds after which the spinning threads of OpenMP and BLAS sleep
 
 
 def time_table(rows: Sequence[Training], rounds: int, seconds: float) -> None:
@@ -196,7 +195,7 @@ def best_times(library: Library, step: Step, rounds: int, seconds: float) -> tup
 
 
 def threads_table(rows: Sequence[Training], rounds: int, seconds: float) -> None:
-    """threads_table(rows, rounds, seconds) prints what a second thread brings, and how two compare with PyTorch's two."""
+    """threads_table(rows, rounds, seconds) prints the gain of a second thread, and two threads beside PyTorch's two."""
     ours, torch = importlib.import_module("autograd_cy"), load_torch(2)
     print(table_line("training step", "two/one", "torch's", "ratio on two", "ours, us", "torch, us"))
     print("|---|---:|---:|---:|---:|---:|")
@@ -211,8 +210,8 @@ def threads_table(rows: Sequence[Training], rounds: int, seconds: float) -> None
 
 
 def growth(step: Step) -> int:
-    """growth(step) -> bytes: the most by which resident memory grew in some steps."""
-    Path("/proc/self/clear_refs").write_text("5")       # the peak so far is forgotten
+    """growth(step) -> bytes: the peak growth of resident memory in some steps."""
+    Path("/proc/self/clear_refs").write_text("5")       # resets the peak
     before = status("VmRSS")
     for _ in range(STEPS):
         step()
@@ -220,7 +219,7 @@ def growth(step: Step) -> int:
 
 
 def peaks(name: str, library: Library) -> list[int]:
-    """peaks(name, library) -> in this process: the peak above the made model, and of later steps above what they found."""
+    """peaks(name, library) -> in this process: the peak above the finished model, and the peak of later steps alone."""
     library.set_num_threads(1)
     step = next(row for row in TRAININGS if row.name == name).step(library)
     give_back(library)
@@ -230,7 +229,7 @@ def peaks(name: str, library: Library) -> list[int]:
 
 
 def measured_peaks(name: str, library: str, processes: int) -> list[float]:
-    """measured_peaks(name, library, processes) -> the medians of the peaks of some processes."""
+    """measured_peaks(name, library, processes) -> the median peaks of several processes."""
     command = [sys.executable, "-m", "benchmarks.training", "--one", name, library]
     environment = os.environ | SMALL_PAGES | {"PYTHONPATH": os.pathsep.join([*filter(None, sys.path), str(ROOT)])}
     found = [json.loads(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
@@ -239,7 +238,7 @@ def measured_peaks(name: str, library: str, processes: int) -> list[float]:
 
 
 def memory_cells(ours: float, theirs: float | None = None) -> list[str]:
-    """memory_cells(ours, theirs) -> both in MB, and their ratio, marked where ours is above, by more than counts differ."""
+    """memory_cells(ours, theirs) -> both in MB, and their ratio, marked if ours is larger by more than the counts' noise."""
     if theirs is None:
         return [f"{ours / 1e6:.2f}", "-", "-"]
     mark = "> " if ours > theirs + NOISE else ""
@@ -247,7 +246,7 @@ def memory_cells(ours: float, theirs: float | None = None) -> list[str]:
 
 
 def memory_table(rows: Sequence[Training], processes: int) -> None:
-    """memory_table(rows, processes) prints the peaks of both libraries; what is above PyTorch's is marked."""
+    """memory_table(rows, processes) prints the peaks of both libraries; larger ones than PyTorch's are marked."""
     libraries = ["autograd_cy", "torch"] if importlib.util.find_spec("torch") else ["autograd_cy"]
     print(table_line("peak of training steps, MB", "with first", "torch", "ratio", "later steps", "torch", "ratio"))
     print("|---|---:|---:|---:|---:|---:|---:|")
@@ -258,7 +257,7 @@ def memory_table(rows: Sequence[Training], processes: int) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """main(arguments) prints the table; with --one, what the process that started this one asks for."""
+    """main(arguments) prints the table; with --one, the figures of one row for the parent process."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.training", description=__doc__)
     parser.add_argument("--rounds", type=int, default=21, help="pairs of samples for each row (default 21)")
     parser.add_argument("--only", nargs="+", default=[""], metavar="TEXT", help="rows with one of these texts in their names")
@@ -280,5 +279,5 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    with warnings.catch_warnings(action="ignore"):     # that BLAS keeps its threads
+    with warnings.catch_warnings(action="ignore"):     # BLAS keeps its threads while this object lives
         main()

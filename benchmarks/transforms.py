@@ -1,4 +1,4 @@
-"""The workloads of functions that transform functions: vmap, gradients of samples, Jacobians, forward mode."""
+"""Workloads of function transforms: vmap, per-sample gradients, Jacobians, forward mode."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ def arrays(torch: Library, *shapes: tuple[int, ...]) -> list[Tensor]:
 
 
 def sample_gradients(torch: Library) -> Step:
-    """The gradients of each sample's loss, of a network of two layers."""
+    """The gradient of each sample's loss, for a network of two layers."""
     *parameters, x, y = arrays(torch, (32, 16), (32,), (1, 32), (1,), (64, 16), (64, 1))
 
     def loss(parameters: tuple, x: Tensor, y: Tensor) -> Tensor:

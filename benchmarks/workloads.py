@@ -1,8 +1,8 @@
-"""What is timed: small functions written once against the API that autograd_cy and torch share.
+"""The timed workloads: small functions of the API that autograd_cy and torch share.
 
-A workload is a function of the library. It makes its leaves and returns a step: a call without arguments that
-builds a graph, runs it backward, lets it die, and returns what it computed (gradients, mostly), for a test to
-compare the libraries by. A step leaves no gradient behind: every call does the same work.
+A workload is a function of the library. It makes its leaves and returns a step: a call without arguments that builds a
+graph, runs it backward, frees it, and returns its results (mostly gradients), so that a test can compare the
+libraries. A step leaves no gradient behind: every call does the same work.
 
 Values are chosen so that neither results nor gradients grow, vanish or become denormal along the long chains.
 """
@@ -36,7 +36,7 @@ def take_gradients(*tensors: Tensor) -> tuple:
 
 
 def record(torch: Library) -> Step:
-    """Recording alone: each product dies at once, its node with it."""
+    """Recording alone: each product is freed at once, with its node."""
     a, b = leaves(torch, (4, 4), (4, 4))
 
     def step() -> tuple:
@@ -48,7 +48,7 @@ def record(torch: Library) -> Step:
 
 
 def multiply_chain(torch: Library) -> Step:
-    """The usual case of a small graph: every node saves both inputs and gives both a gradient."""
+    """The usual small graph: every node saves both inputs and computes both gradients."""
     (x,) = leaves(torch, (4, 4))
     b = torch.tensor(np.linspace(0.99, 1.01, 16, dtype=np.float32).reshape(4, 4), requires_grad=True)
 
@@ -63,7 +63,7 @@ def multiply_chain(torch: Library) -> Step:
 
 
 def mixed_ops(torch: Library) -> Step:
-    """Five different ops, with a broadcast bias and a Python scalar among their inputs."""
+    """Five different operations, with a broadcast bias and a Python scalar."""
     x, shift, bias = leaves(torch, (4, 4), (4, 4), (4,))
     (b,) = leaves(torch, (4, 4), mean=1.0)
 
@@ -106,7 +106,7 @@ def reuse(torch: Library) -> Step:
 
 
 def add_chain(torch: Library, nodes: int = 100_000) -> Step:
-    """A long graph, all of it alive when backward starts: memory, the collector, freeing it in the end."""
+    """A long graph that is alive when backward starts: memory, the collector, freeing."""
     x, b = leaves(torch, (4, 4), (4, 4))
 
     def step() -> tuple:
@@ -120,7 +120,7 @@ def add_chain(torch: Library, nodes: int = 100_000) -> Step:
 
 
 def mlp_step(torch: Library) -> Step:
-    """What a training loop does for one sample, without the optimizer."""
+    """A training step for one sample, without the optimizer."""
     functional = torch.nn.functional
     x = torch.tensor(np.linspace(0.1, 1.0, 64, dtype=np.float32).reshape(1, 64))
     target = torch.tensor(np.array([3]))
@@ -135,7 +135,7 @@ def mlp_step(torch: Library) -> Step:
 
 
 def python_function(torch: Library) -> Step:
-    """The bridge to a user's Function: 50 calls of one that saves its input, run backward together."""
+    """50 calls of a user's Function that saves its input, with one backward."""
 
     class Square(torch.autograd.Function):
         @staticmethod
@@ -160,7 +160,7 @@ def python_function(torch: Library) -> Step:
 
 
 def hessian_vector(torch: Library) -> Step:
-    """Double backward: the gradient is recorded, and its product with a vector differentiated again."""
+    """Double backward: the product of a recorded gradient with a vector is differentiated again."""
     x, v = leaves(torch, (16,), (16,), mean=0.5)
     v = v.detach()
 
@@ -173,7 +173,7 @@ def hessian_vector(torch: Library) -> Step:
 
 
 def gradcheck(torch: Library) -> Step:
-    """A test suite's daily work: a 12 x 24 Jacobian in float64, row by row and by finite differences."""
+    """A 12 x 24 Jacobian in float64, by rows and by finite differences."""
     a, b = leaves(torch, (3, 4), (3, 4), dtype=np.float64, mean=1.0)
 
     def step() -> tuple:
@@ -183,7 +183,7 @@ def gradcheck(torch: Library) -> Step:
 
 
 def check_product(torch: Library) -> Step:
-    """What proves a product of matrices: all checks of check_gradients, and for torch its gradcheck of each entry."""
+    """All checks of check_gradients for a matrix product; for torch, gradcheck of each entry."""
     a, b = leaves(torch, (60, 60), (60, 60), dtype=np.float64)
     if torch.__name__ == "autograd_cy":
         return lambda: (torch.testing.check_gradients(lambda a, b: a @ b, a, b).outcome == "right",)
@@ -192,7 +192,7 @@ def check_product(torch: Library) -> Step:
 
 @dataclass(frozen=True)
 class Workload:
-    """A row of the table: what is timed, and how many times faster than torch it has to be."""
+    """A row of the table: what is timed, and the required ratio."""
 
     name: str
     title: str

@@ -1,1 +1,1 @@
-"""What renders the elementwise table at build time."""
+"""Renders the table of elementwise operations at build time."""

@@ -1,7 +1,7 @@
 """Rows of pointwise_table.py: activations, and losses of single elements.
 
-What is not public here has a function that checks its arguments, in ops/nn. Losses may be summed in the same node:
-ops/pointwise/loss_node.pyx.
+Rows that are not public have a function in ops/nn which checks its arguments. A loss may be summed in the same node
+(ops/pointwise/loss_node.pyx).
 """
 
 from codegen.rows import Row
@@ -11,11 +11,11 @@ PUBLIC = REAL | {"namespace": "nn.functional", "inplace": True}
 HIDDEN = REAL | {"public": False}
 LOSS = HIDDEN | {"loss": True}
 FACTOR = HIDDEN | {"for_rules": True, "wide": True}
-NO_WEIGHT = {"weight": "None"}      # losses with one are multiplied by it
+NO_WEIGHT = {"weight": "None"}      # the weighted losses multiply by it
 DISTANCE = "(a - b) * sgn(a - b)"
 
 table = [
-    # made of straight lines
+    # piecewise linear
     Row("hardswish", y="a * (where(a > -3, where(a < 3, a + 3, 6), 0) / 6)",
         da="where(a <= -3, 0, where(a < 3, g * (a / 3 + 0.5), g))", **PUBLIC),
     Row("hardsigmoid", y="where(a <= -3, 0, where(a >= 3, 1, (a + 3) / 6))", da="where(a > -3, where(a < 3, g / 6, 0), 0)",
@@ -60,7 +60,7 @@ table = [
     Row("gated", "input, gate", y="a * s", let="s = sigmoid(b); d = sigmoid_slope(b)", da="g * s", db="g * a * d",
         recorded=False, wide=True, **HIDDEN),
 
-    # the entropy of a Bernoulli trial by its logit: a sum of positive terms
+    # the entropy of a Bernoulli variable as a function of its logit: a sum of positive terms
     Row("trial_entropy", y="l + where(a > 0, a, -a) * s",
         let="l = log1pexp(where(a > 0, -a, a)); s = sigmoid(where(a > 0, -a, a)); d = sigmoid_slope(a)", da="-g * (a * d)",
         inexact=True, **FACTOR),
@@ -78,7 +78,7 @@ table = [
         y="(b - 1) * where(r < -100, -100, r) - b * where(l < -100, -100, l)", let="l = log_of(a); r = log_of_rest(a)",
         da="g * (a - b) / where(a * (1 - a) < 0.000000000001, 0.000000000001, a * (1 - a))", db="g * (r - l)",
         node="BinaryCrossEntropyBackward0", saved=("self", "target", None), shows=NO_WEIGHT, **LOSS),
-    # l and s are those of -|a|: neither terms of the loss nor of its derivative cancel, and tails stay exact
+    # l and s belong to -|a|, so that no terms of the loss or its derivative cancel, and tails stay exact
     Row("binary_cross_entropy_of_logits", "input, target", y="where(a > 0, (1 - b) * a, -b * a) + l",
         let="l = log1pexp(where(a > 0, -a, a)); s = sigmoid(where(a > 0, -a, a))",
         da="g * where(a > 0, 1 - b - s, s - b)", db="-g * a", node="BinaryCrossEntropyWithLogitsBackward0",
@@ -89,7 +89,7 @@ table = [
         da="g * where(a > 0, 1 - b - (1 - b + c * b) * s, (1 - b + c * b) * s - c * b)",
         db="g * (where(a > 0, -a, -c * a) + (c - 1) * l)", dc="g * (b * (where(a > 0, 0, -a) + l))",
         node="BinaryCrossEntropyWithLogitsBackward0", saved=("self", "target", "pos_weight"), shows=NO_WEIGHT, **LOSS),
-    # kl_div of logarithms, and its derivatives for the target: by itself the exponential may overflow, and their terms cancel
+    # kl_div of logarithms and its derivatives for the target: alone, the exponential may overflow and terms may cancel
     Row("divergence", "input, target", y="w", let="w = divergence(a, b); v = divergence_slope(a, b); e = exp(b)", da="-g * e",
         db="g * v", node="KlDivBackward0", inexact=True, **FACTOR),
     Row("divergence_slope", "input, target", y="v",

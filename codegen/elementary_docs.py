@@ -1,14 +1,14 @@
-"""What the public rows of elementary_table.py compute, in words, and an example, as in pointwise_docs.py."""
+"""Docstrings of the public rows of elementary_table.py, in the form of pointwise_docs.py."""
 
 DOCS = {
     "sign": (
-        "1 where input is positive, -1 where it is negative, else 0, of NaN too; its gradient is 0.",
+        "1 where input is positive, -1 where it is negative, 0 at 0 and NaN; its gradient is 0.",
         "ag.sign(ag.tensor([-3.0, 0.0, 2.0]))", "tensor([-1.,  0.,  1.])"),
     "ceil": (
-        "The least integer that is not below input; its gradient is 0.",
+        "The smallest integer that is at least input; its gradient is 0.",
         "ag.ceil(ag.tensor([-1.5, 1.5]))", "tensor([-1.,  2.])"),
     "floor": (
-        "The largest integer that is not above input; its gradient is 0.",
+        "The largest integer that is at most input; its gradient is 0.",
         "ag.floor(ag.tensor([-1.5, 1.5]))", "tensor([-2.,  1.])"),
     "trunc": (
         "input without its fraction; its gradient is 0.",
@@ -17,16 +17,16 @@ DOCS = {
         "The fraction of input, with its sign: input - trunc(input).",
         "ag.frac(ag.tensor([-1.5, 1.25]))", "tensor([-0.5000,  0.2500])"),
     "copysign": (
-        "abs(input) with the sign of other; the gradient at 0 is 0, and that for other.",
+        "abs(input) with the sign of other; the gradient at 0 and for other is 0.",
         "ag.copysign(ag.tensor([1.0, -2.0]), -0.0)", "tensor([-1., -2.])"),
     "tan": (
         "The tangent of an angle in radians.",
         "ag.tan(ag.tensor([0.0, 1.0]))", "tensor([0.0000, 1.5574])"),
     "asin": (
-        "The angle in radians whose sine is input; NaN beyond -1 and 1.",
+        "The angle in radians whose sine is input; NaN outside of -1 and 1.",
         "ag.asin(ag.tensor([0.0, 1.0]))", "tensor([0.0000, 1.5708])"),
     "acos": (
-        "The angle in radians whose cosine is input; NaN beyond -1 and 1.",
+        "The angle in radians whose cosine is input; NaN outside of -1 and 1.",
         "ag.acos(ag.tensor([0.0, 1.0]))", "tensor([1.5708, 0.0000])"),
     "atan": (
         "The angle in radians whose tangent is input.",
@@ -47,13 +47,13 @@ DOCS = {
         "The inverse of the hyperbolic cosine; NaN below 1.",
         "ag.acosh(ag.tensor([1.0, 2.0]))", "tensor([0.0000, 1.3170])"),
     "atanh": (
-        "The inverse of the hyperbolic tangent; NaN beyond -1 and 1.",
+        "The inverse of the hyperbolic tangent; NaN outside of -1 and 1.",
         "ag.atanh(ag.tensor([0.0, 0.5]))", "tensor([0.0000, 0.5493])"),
     "sinc": (
         "sin(pi * input) / (pi * input), and 1 at 0.",
         "ag.sinc(ag.tensor([0.0, 0.5]))", "tensor([1.0000, 0.6366])"),
     "hypot": (
-        "sqrt(input**2 + other**2), without overflow on the way.",
+        "sqrt(input**2 + other**2), without intermediate overflow.",
         "ag.hypot(ag.tensor([3.0]), ag.tensor([4.0]))", "tensor([5.])"),
     "deg2rad": (
         "Degrees as radians.",
@@ -80,19 +80,19 @@ DOCS = {
         "input * 2**other.",
         "ag.ldexp(ag.tensor([1.0, 3.0]), ag.tensor([2, -1]))", "tensor([4.0000, 1.5000])"),
     "logaddexp2": (
-        "log2(2**input + 2**other), without overflow on the way.",
+        "log2(2**input + 2**other), without intermediate overflow.",
         "ag.logaddexp2(ag.tensor([1.0]), ag.tensor([1.0]))", "tensor([2.])"),
     "xlogy": (
         "input * log(other), and 0 where input is 0, unless other is NaN.",
         "ag.xlogy(ag.tensor([0.0, 2.0]), ag.tensor([0.0, 1.0]))", "tensor([0., 0.])"),
     "erfc": (
-        "1 - erf(input), exact where that is small.",
+        "1 - erf(input), exact where the result is small.",
         "ag.erfc(ag.tensor([0.0, 1.0]))", "tensor([1.0000, 0.1573])"),
     "fmax": (
-        "The larger of input and other; of NaN and a number the number. Of equal ones input has the gradient.",
+        "The larger of input and other, ignoring NaN; where they are equal, input gets the gradient.",
         "ag.fmax(ag.tensor([1.0, float('nan')]), ag.tensor([3.0, 2.0]))", "tensor([3., 2.])"),
     "fmin": (
-        "The smaller of input and other; of NaN and a number the number. Of equal ones input has the gradient.",
+        "The smaller of input and other, ignoring NaN; where they are equal, input gets the gradient.",
         "ag.fmin(ag.tensor([1.0, float('nan')]), ag.tensor([3.0, 2.0]))", "tensor([1., 2.])"),
     "gcd": (
         "The greatest common divisor of integers.",

@@ -1,7 +1,7 @@
-"""Rows of pointwise_table.py: signs, rounding, trigonometry, logarithms, what chooses and combines.
+"""Rows of pointwise_table.py: signs, rounding, trigonometry, logarithms, choices and combinations.
 
-Their words for users stand in elementary_docs.py. Where only real types have a kernel for a derivative, complex ones go by the
-formula on Tensors.
+elementary_docs.py has their docstrings. If only real types have a kernel for a derivative, complex types use the formula on
+Tensors.
 """
 
 import math
@@ -10,9 +10,9 @@ from decimal import Decimal
 from codegen.rows import COMPLEX, DIGITS, Row
 
 REAL = {"kinds": "r"}
-# 1 - a * a, without cancellation next to 1, nor in its derivative next to 0
+# 1 - a * a without cancellation near 1, nor in its derivative near 0
 REST_OF_SQUARE = "where(a * a < 0.5, 1 - a * a, (1 - a) * (1 + a))"
-# (a - b) / (a * a + b * b), where a and b are nearly equal, too: by the larger one's quotient
+# (a - b) / (a * a + b * b), also accurate for nearly equal a and b: a quotient by the larger one
 LARGER = "a * sgn(a) > b * sgn(b)"
 DIFFERENCE = f"(2 * (a / 2 - b / 2) / where({LARGER}, a, where(b == 0, 1, b)) * where({LARGER}, q, p))"
 STEP = {"da": "zeros(g)", "kinds": "r", "forward_kinds": "i"}   # rounding: integers are copied
@@ -92,13 +92,13 @@ table = [
         da="where(a == 0, where(b <= 0, 0, g * l), g * l)", db="g * a / b", **FLOATS_OF),
     Row("logit_of", y="l", let="l = log(a / (1 - a)); s = sqrt(a * (1 - a))", node="LogitBackward0",
         da=("where(a * (1 - a) >= 0, g / a / (1 - a), zeros(g) / zeros(g))", "g / (s * s)"),
-        constants=("eps",), public=False, **FLOATS_OF),     # NaN beyond 0 and 1
+        constants=("eps",), public=False, **FLOATS_OF),     # NaN outside of 0 and 1
     Row("logit_within", "input, low, high", y="l", let="l = log(where(a < b, b, where(a > c, c, a)) / (1 - "
         "where(a < b, b, where(a > c, c, a))))", da="where(a < b, 0, where(a > c, 0, g / a / (1 - a)))",
         node="LogitBackward0", saved=("self", None, None), numbers=2, constants=("eps",), public=False, **FLOATS_OF),
     Row("erfc", y="r", let="r = erfc(a); e = exp(-a * a)", da="-1.1283791670955126 * g * e", **FLOATS_OF),
 
-    # what chooses and combines
+    # choices and combinations
     Row("fmax", y="fmax(a, b)", da="where(a >= b, g, where(isnan(b), g, 0))", db="where(a >= b, 0, where(isnan(b), 0, g))",
         kinds="r", without=COMPLEX, in_place=False),
     Row("fmin", y="fmin(a, b)", da="where(a <= b, g, where(isnan(b), g, 0))", db="where(a <= b, 0, where(isnan(b), 0, g))",

@@ -1,4 +1,4 @@
-"""What the public rows of pointwise_table.py compute, in words, and an example: a call, and what it returns."""
+"""Docstrings of the public rows of pointwise_table.py: a sentence, and an example with its result."""
 
 from codegen.activation_docs import DOCS as ACTIVATIONS
 from codegen.elementary_docs import DOCS as ELEMENTARY
@@ -18,13 +18,13 @@ DOCS = ACTIVATIONS | ELEMENTARY | SPECIAL | {
         "The absolute value; its gradient at 0 is 0.",
         "ag.abs(ag.tensor([-1.0, 2.0]))", "tensor([1., 2.])"),
     "sgn": (
-        "input / abs(input), and 0 at 0: the sign of a real number, that of NaN is 0.",
+        "input / abs(input), the sign of a real number; 0 at 0 and NaN.",
         "ag.sgn(ag.tensor([-3.0, 0.0, 2.0]))", "tensor([-1.,  0.,  1.])"),
     "maximum": (
-        "The larger of input and other; equal ones share the gradient.",
+        "The larger of input and other; where they are equal, they share the gradient.",
         "ag.maximum(ag.tensor([1.0, 4.0]), ag.tensor([3.0, 2.0]))", "tensor([3., 4.])"),
     "minimum": (
-        "The smaller of input and other; equal ones share the gradient.",
+        "The smaller of input and other; where they are equal, they share the gradient.",
         "ag.minimum(ag.tensor([1.0, 4.0]), ag.tensor([3.0, 2.0]))", "tensor([1., 2.])"),
     "exp": (
         "e to the power of input.",
@@ -93,22 +93,22 @@ DOCS = ACTIVATIONS | ELEMENTARY | SPECIAL | {
         "Whether each element is zero, a bool tensor.",
         "ag.logical_not(ag.tensor([0, 1, 2]))", "tensor([ True, False, False])"),
     "bitwise_and": (
-        "AND of the bits of integers, or of truth values.",
+        "AND of the bits of integers, or of bools.",
         "ag.bitwise_and(ag.tensor([6]), ag.tensor([3]))", "tensor([2])"),
     "bitwise_or": (
-        "OR of the bits of integers, or of truth values.",
+        "OR of the bits of integers, or of bools.",
         "ag.bitwise_or(ag.tensor([6]), ag.tensor([3]))", "tensor([7])"),
     "bitwise_xor": (
-        "XOR of the bits of integers, or of truth values.",
+        "XOR of the bits of integers, or of bools.",
         "ag.bitwise_xor(ag.tensor([6]), ag.tensor([3]))", "tensor([5])"),
     "bitwise_left_shift": (
-        "The bits of integers shifted to the left by other; by more than there are, or by less than none, all of them.",
+        "The bits of integers shifted left by other; a negative or too large shift removes all bits.",
         "ag.bitwise_left_shift(ag.tensor([1, -2]), 2)", "tensor([ 4, -8])"),
     "bitwise_right_shift": (
-        "The bits of integers shifted to the right by other; by more than there are, or by less than none, all of them.",
+        "The bits of integers shifted right by other; a negative or too large shift leaves the sign only.",
         "ag.bitwise_right_shift(ag.tensor([1, -2]), 2)", "tensor([ 0, -1])"),
     "bitwise_not": (
-        "The bits of integers inverted; of truth values, NOT.",
+        "The inverted bits of integers; NOT of bools.",
         "ag.bitwise_not(ag.tensor([6]))", "tensor([-7])"),
     "isnan": (
         "Whether each element is NaN, a bool tensor.",

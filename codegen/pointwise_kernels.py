@@ -13,35 +13,35 @@ LITERAL = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)(?![\w.])")
 Type = namedtuple("Type", "suffix ctype kind code")
 FLOATS = [Type("f32", "float", "r", "FLOAT32"), Type("f64", "double", "r", "FLOAT64"),
           Type("c64", "float complex", "c", "COMPLEX64"), Type("c128", "double complex", "c", "COMPLEX128")]
-EXTENDED = Type("g", "long double", "r", "LONGDOUBLE")     # compiled for any machine, where the formula has words of it
+EXTENDED = Type("g", "long double", "r", "LONGDOUBLE")     # has no clones; computed if extended.h has the formula's functions
 INTEGERS = [Type("u8", "unsigned char", "i", "UINT8"), Type("i8", "signed char", "i", "INT8"),
             Type("i16", "short", "i", "INT16"), Type("i32", "int", "i", "INT32"), Type("i64", "long long", "i", "INT64")]
 BORROWED = {"exp": "exp", "log": "log", "sqrt": "sqrt", "sin": "sin", "cos": "cos", "tanh": "tanh", "pow": "power",
             "pow_number": "power",
             "sinh": "sinh", "cosh": "cosh", "exp2": "exp2", "log1p": "log1p", "fmod": "fmod", "floor_quotient": "floor_divide"}
-# of these, the loops for double, or float, too, are our own: sines.pyx, remainders.pyx, powers_of_two.pyx,
-# truth_loops.pyx; those for complex numbers: complex_logarithms.pyx
+# the loops of these for double, some also for float, are in sines.pyx, remainders.pyx, powers_of_two.pyx and
+# truth_loops.pyx; those for complex numbers in complex_logarithms.pyx
 OWN = {"sin": [FLOATS[1]], "cos": [FLOATS[1]], "fmod": FLOATS[:2], "floor_quotient": FLOATS[:2],
        "ldexp": FLOATS[:2], "log1p": FLOATS[2:]}
 OWN |= {f"logical_{name}": FLOATS[:2] for name in ("and", "or", "xor", "not")}
-# functions of elementary.h, for real numbers: they become part of the loop
+# functions of elementary.h for real numbers, inlined into the loop
 ELEMENTARY = ["exp", "erf", "erfc", "sigmoid", "sigmoid_slope", "sqrt", "root", "inverse_root", "normal_cdf", "normal_pdf",
               "mish_gate", "mish_gate_slope", "gelu_gate", "gelu_gate_slope", "atan_slope",
               "below_quarter", "inverse_above_quarter"]
-LIBM = ["ceil", "floor", "trunc", "rint", "lgamma"]     # the C library's; those that round become instructions
-# those of special.h, of one argument and of two
+LIBM = ["ceil", "floor", "trunc", "rint", "lgamma"]     # functions of the C library; rounding ones become instructions
+# functions of special.h with one argument and with two
 SPECIAL = ["digamma", "trigamma", "erfinv", "erfinv_slope", "erfcx", "erfcx_derivative", "erfcx_curvature", "log_ndtr",
            "log_ndtr_slope", "log_ndtr_excess", "entr", "i0", "i1", "i0e", "i1e", "tanh_rest", "tanh_square"]
 SPECIAL_OF_TWO = ["sigmoid_rest", "gelu_gate_rise", "i1_quotient", "i1e_quotient", "hypot", "logaddexp", "logaddexp2",
                   "nextafter", "over_square", "erfcx_slope", "log_of_sum", "divergence", "divergence_slope",
                   "divergence_curvature"]
-OWN_WORDS = ["expm1", "log1pexp", "log_of", "log_of_rest"]         # those of kernels.pyx.in
-# the words that extended.h has for long double
+OWN_WORDS = ["expm1", "log1pexp", "log_of", "log_of_rest"]         # functions of kernels.pyx.in
+# the functions that extended.h has for long double
 IN_EXTENDED = [*ELEMENTARY, *LIBM, *OWN_WORDS, "tanh_rest", "tanh_square", "entr", "sigmoid_rest", "gelu_gate_rise", "hypot",
                "logaddexp", "logaddexp2", "nextafter", "over_square", "log_of_sum", "divergence", "divergence_slope",
                "divergence_curvature", "ldexp"]
 POLYNOMIALS = ["chebyshev", "hermite", "laguerre", "legendre"]
-# names in formulas that differ on Tensors
+# functions with another name on Tensors
 ON_TENSORS = {"sigmoid": "logistic", "normal_cdf": "ndtr"}
 INLINE = ELEMENTARY + LIBM + SPECIAL + SPECIAL_OF_TWO + OWN_WORDS
 
@@ -51,25 +51,25 @@ def names_in(formula, names):
 
 
 def has_words(formula, lets, of_type):
-    """Whether a formula can be computed in a type: all its words exist for long double, too."""
+    """Whether a formula can be computed in a type: long double needs all of its functions."""
     used = [lets[v][0] for v in names_in(formula, lets)] + names_in(formula, POLYNOMIALS)
     return of_type is not EXTENDED or all(word in IN_EXTENDED or word in BORROWED for word in used)
 
 
 def extended_numbers(kernels):
-    """The numbers in kernels of long double that double does not hold: (name, digits)."""
+    """The constants in long double kernels that a double cannot represent: (name, digits)."""
     kernels = [k for k in kernels if k.suffix == EXTENDED.suffix]
     texts = " ".join([t for k in kernels for t in (k.formula, *(a for _, args in k.lets.values() for a in args))])
     return [(name_of_number(n), digits_of(n)) for n in sorted(set(LITERAL.findall(texts))) if not is_exact(n)]
 
 
 def is_exact(literal):
-    """Whether double holds the number itself."""
+    """Whether a double represents the number exactly."""
     return Decimal(literal) == Decimal(float(literal))
 
 
 def digits_of(literal):
-    """A number of the table with all digits of long double."""
+    """A number of the table with all digits of a long double."""
     return DIGITS.get(literal, literal)
 
 
@@ -78,7 +78,7 @@ def name_of_number(literal):
 
 
 def reads(formula, lets, names="abcy"):
-    """The operands that a formula reads, itself and through its lets, in the order of `names`."""
+    """The operands that a formula reads, directly or through its lets, in the order of `names`."""
     texts = [formula] + [t for v in names_in(formula, lets) for t in lets[v][1]]
     return [n for n in names if any(names_in(t, [n]) for t in texts)]
 
@@ -94,26 +94,26 @@ class Kernel:
         used = names_in(formula, lets)
         inline = IN_EXTENDED if self.suffix == EXTENDED.suffix else INLINE
         self.inline = [v for v in used if lets[v][0] in inline and self.kind == "r"]
-        self.blocks = [v for v in used if v not in self.inline]     # computed for a block of elements at a time
-        # One operation on two real operands takes no longer than making one of them contiguous.
+        self.blocks = [v for v in used if v not in self.inline]     # computed block by block
+        # One operation on two real operands is as fast as copying one of them into contiguous memory.
         pair = re.fullmatch(r"(\w) [-+*/] (\w)", formula)
         self.is_simple = pair and sorted(pair.groups()) == sorted(operands) and self.kind != "c"
-        # for contiguous operands, for any, and for a second one that is a number: the function, and what it sees as views
+        # for contiguous operands, for any, and for a scalar as the second: the function, and the operands it sees as views
         self.forms = [("run", "[::1]", operands), ("spaced", "[:]", operands)]
         self.forms += [("number", "[::1]", operands[:1])] if self.is_simple else []
 
     def parameters(self, space, views):
-        """Those of a function: memoryviews of operands and the result, numbers."""
+        """The parameters of a function: memoryviews of operands and result, scalars."""
         operands = [f"const {self.ctype}{space} {x}" if x in views else f"{self.ctype} {x}" for x in self.operands]
         return ", ".join([*operands, f"{self.ctype}{space} out"])
 
     def body(self, views, contiguous):
-        """The lets that NumPy's loops compute, one after the other, then the loop over the formula."""
+        """First the lets that NumPy's loops compute, one by one, then the loop over the formula."""
         views = [*views, *self.blocks]
         lines = ["cdef Py_ssize_t i"]
         for v in self.blocks:
             function, arguments = self.lets[v]
-            # The result goes over the argument, but not over one of two: NumPy's complex power reads on while it writes.
+            # The result may overwrite a single argument, not one of two: NumPy's complex power reads while it writes.
             pair = len(arguments) > 1
             in_place = [pair and contiguous and a in views for a in arguments]
             passed = [f"<void *> &{a}[0]" if there else f"{v}_{k}" if pair else v
@@ -146,17 +146,17 @@ class Kernel:
         return [f"run_{self.suffix}(<{self.ctype} *> args[{k}]{start}, {n})" for k in range(len(self.operands) + 1)]
 
     def spaced(self):
-        """Operands and result as views of elements that lie apart."""
+        """Operands and result as views of strided elements."""
         return [f"spaced_{self.suffix}(args[{k}], dims[0], strides[{k}])" for k in range(len(self.operands) + 1)]
 
 
 def is_borrowed(row):
-    """Whether the forward is NumPy's loop, but for the types that have a formula."""
+    """Whether forward is NumPy's loop, except for types that have a formula."""
     return not row.same_as and row.forward.isidentifier() and row.forward not in row.lets and row.forward not in row.inputs
 
 
 def forward_formula(row, of_type):
-    """The formula of the forward for a type, or None."""
+    """The formula of forward for a type, or None."""
     if row.real_forward and of_type.kind == "r" and has_words(row.real_forward, row.lets, of_type):
         return row.real_forward
     if row.same_as or row.scipy or is_borrowed(row) or of_type.kind not in row.forward_kinds:
@@ -165,7 +165,7 @@ def forward_formula(row, of_type):
 
 
 def kernels_of(table):
-    """All kernels: for each row that of its forward, where that is a formula, and those of its derivatives."""
+    """All kernels: of each row forward, if it is a formula, and the derivatives."""
     for row in table:
         for of_type in [*INTEGERS, *FLOATS, EXTENDED]:
             if formula := forward_formula(row, of_type):
@@ -197,18 +197,18 @@ def rule(name, formula, lets):
 
 
 def on_tensors(formula):
-    """A formula whose numbers have all digits where g is of longdouble."""
+    """A formula whose constants have all digits if g is longdouble."""
     return LITERAL.sub(lambda x: x[0] if is_exact(x[1]) else f"digits(g, {float(x[1])!r}, '{digits_of(x[1])}')", formula)
 
 
 def kernel_text(kernels, debug):
-    """Kernels and the vocabulary of their formulas, as functions of a module."""
+    """The kernels and the functions of their formulas, as the text of a module."""
     template = Template.from_filename(str(Path(__file__).with_name("kernels.pyx.in")), encoding="utf-8")
     return template.substitute(kernels=list(kernels), debug=debug)
 
 
 def entry_of(row):
-    """The statements that fill the row's entry of the table, but for kernels of its own."""
+    """The statements that fill the row's table entry, except for its own kernels."""
     out = [f'OP_{row.name}.name = b"{row.name}"', f"OP_{row.name}.arity = {len(row.inputs)}",
            f"OP_{row.name}.result = {row.result}", f"OP_{row.name}.inexact = {row.inexact}",
            f"OP_{row.name}.holomorphic = {row.holomorphic}", f"OP_{row.name}.wide = {row.wide}",
@@ -232,7 +232,7 @@ def entry_of(row):
 
 
 def kernel_entries(row, entry):
-    """The statements that put the kernels of a row into its entry of the table, after those of the row it is `same_as`."""
+    """The statements that enter a row's kernels in the table, after the kernels of the row that it is `same_as`."""
     out = []
     if row.same_as:
         out.append(f'{entry}.forward = row_of("{row.same_as}").forward')
@@ -269,12 +269,12 @@ def saved_by(node, table):
 
 
 def constants_of(node, table):
-    """The names of what a node class shows of the numbers that its operation was called with."""
+    """The names under which a node class shows the scalars that its operation was called with."""
     return next((row.constants for row in table if row.node == node and row.constants), ())
 
 
 def shown_by(node, table):
-    """What a node class shows besides: {name: expression}, in which the saved inputs are unpacked."""
+    """Further attributes of a node class: {name: expression}, in which saved inputs are unpacked."""
     shows = {name: text for row in table if row.node == node for name, text in row.shows.items()}
     return {name: re.sub(r"\b[abc]\b", lambda x: f"unpack(self, {'abc'.index(x[0])})", text).replace(
         "constants", "self.constants") for name, text in shows.items()}

@@ -1,7 +1,7 @@
 """The rows of the elementwise operations, from which the core's templates are rendered (read at build time only).
 
-A row reads: y is a formula of the inputs a, b, c; da, db, dc are the gradients of the inputs, from that of the output, g. What
-they mean for users, with examples, stands in pointwise_docs.py; the columns in codegen/rows.py.
+y is a formula of the inputs a, b, c; da, db, dc are the gradients of the inputs, as formulas of g, the gradient of the output.
+pointwise_docs.py has the docstrings, codegen/rows.py describes the columns.
 """
 
 from codegen.activation_table import table as activations
@@ -30,7 +30,7 @@ basic = [
     Row("remainder_by_number", same_as="remainder", da="g", node="RemainderBackward0", numbers=1, public=False),
     Row("fmod", y="fmod(a, b)", let="t = trunc(a / b)", da="g", db="-g * t", node="FmodBackward1", kinds="r", public=False),
     Row("fmod_by_number", same_as="fmod", da="g", node="FmodBackward0", numbers=1, public=False),
-    # a number as exponent: at 0.5 NumPy's loop takes the square root, as PyTorch does, so -inf becomes nan. A tensor: never
+    # a scalar exponent of 0.5: NumPy's loop takes the square root, as PyTorch does, so -inf becomes nan. Not so for a tensor
     Row("power_to_number", "input, exponent", y="power(a, b)", let="p = pow_number(a, b - 1)",
         da="where(b == 0, 0, g * (b * p))",
         node="PowBackward0", saved=("self", "exponent"), numbers=1, without=INTEGERS, public=False),
@@ -96,7 +96,7 @@ basic = [
     Row("tanh", y="tanh(a)", da="g * (1 - y * y)", inexact=True, wide=True),
     Row("sigmoid", y="1 / (1 + e)", real="s", let="e = exp(-a); s = sigmoid(a)", da="g * (1 - y) * y", inexact=True,
         wide=True),
-    # the sigmoid in formulas, which keeps its input: from its result the derivative can't be told where that is next to 1
+    # the sigmoid for formulas. It saves its input, because a result near 1 does not determine the derivative
     Row("logistic", y="s", let="s = sigmoid(a); d = sigmoid_slope(a)", da="g * d", kinds="r", inexact=True, wide=True,
         public=False, for_rules=True),
     Row("sigmoid_slope", y="d", let="d = sigmoid_slope(a); t = tanh(0.5 * a)", da="-g * d * t", kinds="r", forward_kinds="r",
@@ -140,6 +140,6 @@ basic = [
     Row("isinf", y="isinf(a)", result="TRUTH", in_place=False),
     Row("isfinite", y="isfinite(a)", result="TRUTH", in_place=False),
 ]
-# the kernels of these have a module of their own
+# a separate module has their kernels
 more = elementary + special + activations
 table = basic + more

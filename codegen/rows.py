@@ -10,7 +10,7 @@ OF_TWO = ("pow", "pow_number", "fmod", "floor_quotient", "hypot", "ldexp", "loga
           "over_square", "erfcx_slope", "sigmoid_rest", "gelu_gate_rise", "i1_quotient", "i1e_quotient", "log_of_sum",
           "divergence", "divergence_slope", "divergence_curvature")
 
-# numbers of formulas with the digits that long double takes, by those of double
+# constants of formulas with the digits of a long double, by their digits as a double
 DIGITS = {
     "1.1283791670955126": "1.1283791670955125738961589031215451717",
     "0.017453292519943295": "0.017453292519943295769236907684886127134",
@@ -26,34 +26,34 @@ DIGITS = {
 class Row:
     """One elementwise operation.
 
-    arguments    of the public function; "input" or "input, other" if they are not given
-    y            NumPy's loop of that name, "tanh(a)", or SciPy's, "scipy.psi(a)", or a formula where there is none
-    da, db, dc   formulas over g (the incoming gradient), the inputs a, b, c and the output y. They are linear in g, so with
-                 the tangent for g they serve forward mode, too. What they read is what gets saved. A pair: the formula for
-                 real types and the one for complex types
-    let          values that formulas share, "name = function(arguments)": a function of elementary.h or special.h, part of the
-                 loop (for real types), or one of NumPy's, whose loop is called block by block
-    node, saved  PyTorch's names of the node (if it isn't TanhBackward0 for tanh) and of what it saves: the inputs a, b and (c
-                 or the output)
-    constants    PyTorch's names of the numbers that the operation was called with (`with_constants`), which the node shows;
-                 None for one that it doesn't show. Those of a public row are its parameters
-    shows        what else PyTorch's node saves, which this one doesn't need: {name: an expression of the saved inputs a, b, c
-                 and of `constants`}, evaluated when a user asks for it
-    for_rules    a function that formulas on Tensors and composite operations call by the row's name, but users don't
-    recorded     False: an operation of its own records what the row computes, with a node that takes the row's derivatives
-    kinds        derivative kernels for r(eal), c(omplex) types; other types go by the formula on Tensors
-    forward_kinds  where y is a formula, the types it is for: r, c, i(ntegers), b(ool, by the kernel of uint8)
-    real         a formula in place of `y` for float and double: where the compiler makes a faster loop of it
-    without      types that NumPy has a loop for, but the operation doesn't take: (first code, end)
+    arguments    parameters of the public function; by default "input" or "input, other"
+    y            NumPy's loop of that name, "tanh(a)", or SciPy's, "scipy.psi(a)"; otherwise a formula
+    da, db, dc   formulas of g (the incoming gradient), the inputs a, b, c and the output y. They are linear in g, so forward
+                 mode evaluates them with the tangent for g. The operands they read are saved. A pair has one formula for
+                 real types and one for complex types
+    let          values that formulas share, "name = function(arguments)": a function of elementary.h or special.h, inlined
+                 into the loop (for real types), or a function of NumPy, whose loop is called block by block
+    node, saved  PyTorch's names of the node (unless it is like TanhBackward0 for tanh) and of its saved tensors: the inputs
+                 a, b, and c or the output
+    constants    PyTorch's names for the scalars of the call (`with_constants`), which the node shows; None for a scalar that
+                 it does not show. The scalars of a public row are its parameters
+    shows        further attributes of PyTorch's node: {name: an expression of the saved inputs a, b, c and of `constants`},
+                 evaluated when a user asks for it
+    for_rules    a function that formulas on Tensors and composite operations call by the row's name, but users do not
+    recorded     False: another operation records the row's result, with a node that uses the row's derivatives
+    kinds        types with derivative kernels: r(eal), c(omplex); other types use the formula on Tensors
+    forward_kinds  the types of a formula y: r, c, i(ntegers), b(ool, by the kernel of uint8)
+    real         a formula that replaces `y` for float and double, if the compiler makes a faster loop of it
+    without      types with a loop in NumPy that the operation refuses: (first code, end)
     in_place     whether a public operation has a variant that writes into its first operand: exp_()
-    numbers      how many of the last inputs are numbers always: no edge leads to them, and users see them as numbers. Those
-                 of a public row are parameters, perhaps with a default, which don't take part in promotion
-    inplace      whether the function, one of nn.functional, takes inplace=
-    loss         whether its node may stand for the sum or mean of all elements, too
-    length       whether its gradient at a result of 0 has a derivative by NOTE [Norms of 0]: it saves all of a, b and y
-    same_as      the row whose forward this one has, too
-    opmath       float16 and bfloat16 with a second operand that is a number are computed in float32, the number as it is
-    inexact      integers become the default float type
+    numbers      how many of the last inputs are always scalars: they have no edge, and users see them as scalars. Those of a
+                 public row are parameters, perhaps with a default, and take no part in promotion
+    inplace      whether the function, one of nn.functional, has the parameter inplace
+    loss         whether its node may also be the sum or mean of all elements
+    length       whether its gradient at a result of 0 has a derivative by NOTE [Norms of 0]: it saves a, b and y
+    same_as      the row whose forward this one shares
+    opmath       float16 and bfloat16 beside a scalar are computed in float32, without rounding the scalar first
+    inexact      integers are converted to the default float type
     wide         derivatives of float16 and bfloat16 are computed in float32
     holomorphic  the gradient is conj(F(conj(g))); False: F(g) itself
     result       SAME_TYPE, TRUTH (bool) or REAL_PART
@@ -89,7 +89,7 @@ class Row:
         self.constants, self.shows = tuple(constants), shows or {}
 
     def _forward(self, y):
-        """The name of NumPy's loop, if it is called with the inputs as they are, else the formula."""
+        """The name of NumPy's loop, if `y` calls it with the unchanged inputs; otherwise the formula."""
         call = re.fullmatch(r"(\w+)\(([abc, ]+)\)", y or "")
         if call and call[2] == ", ".join(self.inputs) and isinstance(getattr(np, call[1], None), np.ufunc):
             return call[1]

@@ -1,11 +1,11 @@
-"""What the public rows of special_table.py compute, in words, and an example, as in pointwise_docs.py."""
+"""Docstrings of the public rows of special_table.py, in the form of pointwise_docs.py."""
 
 X = "ag.tensor([0.0, 1.0])"
 SCIPY = " Needs SciPy: pip install 'autograd_cy[scipy]'."
 
 
 def special(name, words, values, scipy=True, arguments="ag.tensor([0.5, 1.0])"):
-    """An entry of a function that is named in autograd_cy.special."""
+    """An entry for a function of autograd_cy.special."""
     return words + (SCIPY if scipy else ""), f"ag.special.{name}({arguments})", f"tensor([{values}])"
 
 
@@ -17,7 +17,7 @@ DOCS = {
         "The derivative of lgamma(input).",
         "ag.digamma(ag.tensor([1.0, 5.0]))", "tensor([-0.5772,  1.5061])"),
     "erfinv": (
-        "The number whose erf() is input; NaN beyond -1 and 1.",
+        "The number whose erf() is input; NaN outside of -1 and 1.",
         "ag.erfinv(ag.tensor([0.0, 0.5]))", "tensor([0.0000, 0.4769])"),
     "i0": (
         "The modified Bessel function of the first kind of order 0.",
@@ -26,7 +26,7 @@ DOCS = {
         "The regularized lower incomplete gamma function of input, up to other; it has no gradient for input." + SCIPY,
         "ag.igamma(ag.tensor([1.0]), ag.tensor([2.0]))", "tensor([0.8647])"),
     "igammac": (
-        "1 - igamma(input, other), exact where that is small; it has no gradient for input." + SCIPY,
+        "1 - igamma(input, other), exact where the result is small; it has no gradient for input." + SCIPY,
         "ag.igammac(ag.tensor([1.0]), ag.tensor([2.0]))", "tensor([0.1353])"),
     "i0e": special("i0e", "exp(-|input|) * i0(input).", "1.0000, 0.4658", False, X),
     "i1": special("i1", "The modified Bessel function of the first kind of order 1.", "0.0000, 0.5652", False, X),
@@ -38,7 +38,7 @@ DOCS = {
     "erfcx": special("erfcx", "exp(input**2) * erfc(input).", "1.0000, 0.4276", False, X),
     "xlog1py": special("xlog1py", "input * log1p(other), and 0 where input is 0, unless other is NaN.", "0.0000, 0.6931",
                        False, f"{X}, ag.tensor([-1.0, 1.0])"),
-    "zeta": special("zeta", "The zeta function of Hurwitz, the sum of (k + other)**-input; it has no gradient for input.",
+    "zeta": special("zeta", "The Hurwitz zeta function, the sum of (k + other)**-input; it has no gradient for input.",
                     "1.6449, 1.2021", arguments="ag.tensor([2.0, 3.0]), 1.0"),
     "bessel_j0": special("bessel_j0", "The Bessel function of the first kind of order 0. Not differentiable.",
                          "0.9385, 0.7652"),
@@ -48,8 +48,8 @@ DOCS = {
                          "-0.4445,  0.0883"),
     "bessel_y1": special("bessel_y1", "The Bessel function of the second kind of order 1. Not differentiable.",
                          "-1.4715, -0.7812"),
-    "modified_bessel_i0": special("modified_bessel_i0", "i0() that is not differentiable.", "1.0635, 1.2661", False),
-    "modified_bessel_i1": special("modified_bessel_i1", "i1() that is not differentiable.", "0.2579, 0.5652", False),
+    "modified_bessel_i0": special("modified_bessel_i0", "i0(input). Not differentiable.", "1.0635, 1.2661", False),
+    "modified_bessel_i1": special("modified_bessel_i1", "i1(input). Not differentiable.", "0.2579, 0.5652", False),
     "modified_bessel_k0": special("modified_bessel_k0", "The modified Bessel function of the second kind of order 0. Not "
                                   "differentiable.", "0.9244, 0.4210"),
     "modified_bessel_k1": special("modified_bessel_k1", "The modified Bessel function of the second kind of order 1. Not "
@@ -75,7 +75,7 @@ DOCS |= {
         f"{family}_polynomial_{kind}", f"{words} of degree n. Not differentiable.", value, False, "ag.tensor([0.5]), 2")
     for family, kind, words, value in (
         ("hermite", "h", "The physicists' Hermite polynomial", "-1."),
-        ("hermite", "he", "The Hermite polynomial of probability", "-0.7500"),
+        ("hermite", "he", "The probabilists' Hermite polynomial", "-0.7500"),
         ("laguerre", "l", "The Laguerre polynomial", "0.1250"),
         ("legendre", "p", "The Legendre polynomial", "-0.1250"))
 }

@@ -1,7 +1,7 @@
-"""Rows of pointwise_table.py: special functions. Those of SciPy are borrowed when one of them is called for the first time.
+"""Rows of pointwise_table.py: special functions. SciPy's loops are borrowed when one of them is first called.
 
-Derivatives that read such a function have no kernel: they are computed by the formula on Tensors (kinds is empty). What they
-mean for users stands in special_docs.py.
+A derivative that reads such a function has no kernel and uses the formula on Tensors (kinds is empty). special_docs.py has the
+docstrings.
 """
 
 from codegen.rows import Row
