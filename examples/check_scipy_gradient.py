@@ -1,7 +1,7 @@
-"""A gradient written by hand for scipy.optimize, and what a property test makes of it.
+"""A hand-written gradient for scipy.optimize, and a property test that finds its mistake.
 
-The loss is logistic regression with a penalty, as `minimize(loss, w, jac=gradient)` takes it. Its gradient was written in a
-hurry: the penalty's part is missing where a weight is negative. At the point that one tries first nothing shows.
+The loss is logistic regression with a penalty, for `minimize(loss, w, jac=gradient)`. The gradient lacks the penalty's term
+where a weight is negative, so a test at positive weights passes.
 
     python examples/check_scipy_gradient.py
 """
@@ -15,22 +15,22 @@ Y = np.array([1.0, -1.0, 1.0, 1.0])
 
 
 def loss(w):
-    """The logistic loss of the weights, and half the square of each for a penalty."""
+    """The logistic loss of the weights, with half of each square as a penalty."""
     return np.logaddexp(0, -Y * (X @ w)).sum() + 0.5 * (w * w).sum()
 
 
 def gradient(w):
-    """Its gradient, the wrong one."""
+    """Its gradient, with the mistake."""
     return -(Y / (1 + np.exp(Y * (X @ w)))) @ X + np.maximum(w, 0)
 
 
 def mended(w):
-    """The right one."""
+    """Its gradient, corrected."""
     return -(Y / (1 + np.exp(Y * (X @ w)))) @ X + w
 
 
 def weights():
-    """Arrays of three numbers, in all the layouts that NumPy has."""
+    """Arrays of three numbers in all of NumPy's layouts."""
     return strategies.tensors(shape=(3,)).map(lambda w: w.numpy())
 
 

@@ -1,12 +1,12 @@
 """A function without a formula: where on its orbit is a comet today?
 
-Kepler's equation, M = E - e sin(E), tells the position E at the time M on an orbit of eccentricity e, but
-only to those who solve it. Newton's method does, in a loop that nobody wants to record. No need: the
-derivatives of the solution are known,
+Kepler's equation, M = E - e sin(E), determines the position E at the time M on an orbit of eccentricity e.
+Newton's method solves it in a loop. Recording the loop is not necessary, because the derivatives of the
+solution are known:
 
     dE/dM = 1 / (1 - e cos E)    and    dE/de = sin E / (1 - e cos E).
 
-A Function has both: forward solves, backward multiplies by the derivatives.
+A Function has both: forward solves the equation, backward multiplies by the derivatives.
 """
 
 import math
@@ -19,7 +19,7 @@ class Kepler(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, M, e):
-        E = torch.full_like(M, math.pi)  # from here Newton's method finds every E
+        E = torch.full_like(M, math.pi)  # from this start Newton's method finds every E
         for _ in range(30):
             E = E - (E - e * E.sin() - M) / (1 - e * E.cos())
         ctx.save_for_backward(E, e)
@@ -28,7 +28,7 @@ class Kepler(torch.autograd.Function):
     @staticmethod
     def backward(ctx, g):
         E, e = ctx.saved_tensors
-        g = g / (1 - e * E.cos())  # recorded operations again: the derivative has a derivative
+        g = g / (1 - e * E.cos())  # recorded operations: the derivative has a derivative
         return g, g * E.sin()
 
 

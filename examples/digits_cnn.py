@@ -1,4 +1,4 @@
-"""Read handwritten digits by convolutions, and draw what the first layer looks for.
+"""Read handwritten digits with convolutions, and draw the filters of the first layer.
 
 pip install "autograd_cy[examples]"
 python examples/digits_cnn.py --picture filters.png
@@ -27,7 +27,7 @@ def build():
 
 
 def load_data():
-    """Images and labels to train with, and every fifth ones to test with."""
+    """Images and labels for training, and every fifth one for testing."""
     pixels, labels = load_digits(return_X_y=True)
     images = torch.tensor(pixels.reshape(-1, 1, 8, 8) / 16, dtype=torch.float32)
     labels, test = torch.tensor(labels), torch.from_numpy(np.arange(len(labels)) % 5 == 0)
@@ -53,8 +53,8 @@ def train(model, data, epochs):
 
 
 def draw(path, model, image):
-    """The twelve filters of the first layer, and under each what it finds in an image."""
-    figure = Figure(figsize=(13, 3), layout="constrained")  # draws with Agg: needs no screen
+    """The twelve filters of the first layer, each above its response to an image."""
+    figure = Figure(figsize=(13, 3), layout="constrained")  # Agg needs no screen
     filters = model[0].weight.detach().numpy()[:, 0]
     with torch.no_grad():
         found = model[:3](image.unsqueeze(0))[0].numpy()

@@ -1,7 +1,7 @@
 """Fit a differential equation to noisy measurements: u'' = -k u - d u' + c cos(t), all times at once.
 
-The unknowns are the angle at each of 2000 times and the three constants. Each residual knows a few of them, so the Jacobian
-is sparse: it takes six products with vectors, not 2003, and Gauss and Newton's method a sparse factorization.
+The unknowns are the angle at each of 2000 times and three constants. Each residual depends on a few of them, so the Jacobian
+is sparse: six products with vectors determine it, not 2003, and the Gauss-Newton method uses a sparse factorization.
 
 pip install "autograd_cy[examples]"
 python examples/fit_oscillator.py --picture fit.png
@@ -19,11 +19,11 @@ from autograd_cy.func import sparse_jacobian
 TIMES = np.linspace(0, 20, 2000)
 STEP = TIMES[1] - TIMES[0]
 CONSTANTS = {"k": 2.0, "d": 0.3, "c": 1.0}
-NOISE, STRICTNESS = 0.1, 20.0  # of the measurements; how much more the equation counts than they do
+NOISE, STRICTNESS = 0.1, 20.0  # noise of the measurements; weight of the equation relative to them
 
 
 def simulate():
-    """The exact course from rest at 1, by small steps of Runge and Kutta's method."""
+    """The exact course from rest at 1, by small Runge-Kutta steps."""
     k, d, c = CONSTANTS.values()
     substeps, state, course = 4, np.array([1.0, 0.0]), [1.0]
     h = STEP / substeps
@@ -42,7 +42,7 @@ def simulate():
 
 
 def residuals(unknowns, measured):
-    """What the course lacks to the measurements, and the equation at each time by central differences."""
+    """The residuals of the measurements, and of the equation at each time by central differences."""
     u, k, d, c = unknowns[:-3], unknowns[-3], unknowns[-2], unknowns[-1]
     middle, velocity = u[1:-1], (u[2:] - u[:-2]) / (2 * STEP)
     acceleration = (u[2:] - 2 * u[1:-1] + u[:-2]) / STEP**2
@@ -52,10 +52,10 @@ def residuals(unknowns, measured):
 
 
 def fit(measured, steps):
-    """Gauss and Newton's method; the sum of squares after each step."""
+    """The Gauss-Newton method; returns the sum of squares after each step."""
     unknowns = torch.tensor(np.concatenate([measured, [1.0, 0.0, 0.0]]))
     target = torch.tensor(measured)
-    pattern = sparse_jacobian(residuals)(unknowns + 1, target)  # probed where no product is zero
+    pattern = sparse_jacobian(residuals)(unknowns + 1, target)  # probed at a point where no product is zero
     jacobian = sparse_jacobian(residuals, pattern=pattern)
     sums = []
     for _ in range(steps):

@@ -1,7 +1,7 @@
 """Newton's method for a function of many variables, without its Hessian.
 
-Newton's step s solves H s = -g. The method of conjugate gradients solves such a system knowing nothing of H
-but products H v, and a product is the gradient of a gradient: H v = d(g . v)/dx. It costs about as much as
+Newton's step s solves H s = -g. The conjugate gradient method needs only products H v for that, and such a
+product is the gradient of a gradient: H v = d(g . v)/dx. It costs about as much as
 two more gradients, however large H is (B. Pearlmutter, Fast exact multiplication by the Hessian, 1994).
 """
 

@@ -1,7 +1,7 @@
-"""Solve a differential equation by a network that has no data, only the equation: u'' = -sin(u), a pendulum let go at rest.
+"""Solve a differential equation with a network that has no data, only the equation u'' = -sin(u) of a pendulum.
 
-The network's derivatives by time are forward mode within forward mode, their gradient by the weights is reverse mode over
-both. Source: Raissi, Perdikaris and Karniadakis, "Physics-informed neural networks" (2019).
+The network's time derivatives use forward mode within forward mode; their gradient with respect to the weights uses reverse
+mode over both. Source: Raissi, Perdikaris and Karniadakis, "Physics-informed neural networks" (2019).
 
 pip install "autograd_cy[examples]"
 python examples/pendulum_network.py --picture pendulum.png
@@ -17,19 +17,19 @@ from scipy.special import ellipj, ellipk
 import autograd_cy as torch
 from autograd_cy.func import grad_and_value, jvp
 
-START, END = 1.5, 6.0  # the angle in the beginning, the time in the end
+START, END = 1.5, 6.0  # the initial angle, the final time
 SIZES = [(24, 1), (24,), (24, 24), (24,), (1, 24)]
 
 
 def angle(parameters, t):
-    """The network's angle at each time of a column; at 0 it is START and stands still, whatever the weights."""
+    """The network's angle at each time of a column; at time 0 it is START with velocity 0, for any weights."""
     weight1, bias1, weight2, bias2, weight3 = parameters
     hidden = (t @ weight1.t() + bias1).tanh()
     return START + t**2 * ((hidden @ weight2.t() + bias2).tanh() @ weight3.t())
 
 
 def acceleration(parameters, t):
-    """The second derivative of the angle by time."""
+    """The second time derivative of the angle."""
     ones = torch.ones_like(t)
 
     def velocity(t):
@@ -39,7 +39,7 @@ def acceleration(parameters, t):
 
 
 def residual(parameters, t):
-    """The mean square of what the equation lacks."""
+    """The mean square of the equation's residual."""
     return (acceleration(parameters, t) + angle(parameters, t).sin()).square().mean()
 
 
@@ -50,7 +50,7 @@ def exact(t):
 
 
 def train(t, random, steps):
-    """Fit the weights with SciPy, and the residual after each step."""
+    """Fit the weights with SciPy; returns the residual after each step."""
     ends = np.cumsum([np.prod(size) for size in SIZES])
     slope, losses = grad_and_value(residual), []
 

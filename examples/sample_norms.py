@@ -30,7 +30,7 @@ def loss_of_one(parameters, image, label):
 
 
 def load_data(wrong, random):
-    """Images, labels of which some are wrong, and which those are."""
+    """Images, labels of which some are wrong, and the indices of the wrong ones."""
     pixels, labels = load_digits(return_X_y=True)
     chosen = random.choice(len(labels), wrong, replace=False)
     labels[chosen] = (labels[chosen] + random.integers(1, 10, wrong)) % 10
@@ -40,7 +40,7 @@ def load_data(wrong, random):
 
 
 def train(images, labels, steps, random):
-    """The parameters after some steps of gradient descent, too few to learn single samples by heart."""
+    """The parameters after some steps of gradient descent, too few to memorize single samples."""
     sizes = [(32, 64), (32,), (10, 32), (10,)]
     parameters = tuple(torch.tensor(0.2 * random.standard_normal(size), dtype=torch.float32) for size in sizes)
     slope = grad(loss)
@@ -50,13 +50,13 @@ def train(images, labels, steps, random):
 
 
 def gradient_norms(parameters, images, labels):
-    """The norm of each sample's gradient by all parameters."""
+    """The norm of each sample's gradient with respect to all parameters."""
     gradients = per_sample_grads(loss_of_one, parameters, images, labels, chunk_size=256)
     return sum(g.flatten(1).square().sum(1) for g in gradients).sqrt().numpy()
 
 
 def draw(path, norms, is_wrong, images, labels):
-    """How the norms are spread, and the sixteen samples that pull hardest."""
+    """The distribution of the norms, and the sixteen samples with the largest."""
     figure = Figure(figsize=(11, 4.5), layout="constrained")
     left, right = figure.subfigures(1, 2)
     axis = left.subplots()

@@ -1,4 +1,4 @@
-"""A training loop with a line that loses time, to be found with the profiler: docs/profiling.md tells how.
+"""A training loop with a slow line; docs/profiling.md finds it with the profiler.
 
 Points in the plane are classified by their distance from the origin; inputs are masked at random, as dropout does.
 
@@ -16,7 +16,7 @@ KEPT = 0.9
 
 
 def data():
-    """Points of noise whose class is how far they are from the origin."""
+    """Random points, classified by their distance from the origin."""
     x = torch.randn(SAMPLES, FEATURES)
     distance = x[:, :8].norm(dim=1)
     labels = (distance > 2.4).long() + (distance > 3.1).long()
@@ -24,7 +24,7 @@ def data():
 
 
 def masks():
-    """What is kept of the inputs: ones and zeros, drawn once."""
+    """The mask of the inputs: ones and zeros, drawn once."""
     return (torch.rand(SAMPLES, FEATURES) < KEPT).long()
 
 

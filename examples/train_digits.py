@@ -50,7 +50,7 @@ class Adam:
 
 
 def load_data():
-    """Images and labels to train with, and every fifth ones to test with."""
+    """Images and labels for training, and every fifth one for testing."""
     pixels, labels = load_digits(return_X_y=True)
     images, labels = torch.tensor(pixels / 16, dtype=torch.float32), torch.tensor(labels)
     test = torch.from_numpy(np.arange(len(labels)) % 5 == 0)
@@ -58,7 +58,7 @@ def load_data():
 
 
 def train(network, images, labels, epochs, batch=64):
-    """The loss of every step. Some noise on the images keeps the network from learning them by heart."""
+    """The loss of every step. Noise on the images keeps the network from memorizing them."""
     optimizer, losses = Adam(network.parameters), []
     for _ in (bar := trange(epochs, desc="training", unit="epoch")):
         order = torch.randperm(len(labels))
@@ -74,8 +74,8 @@ def train(network, images, labels, epochs, batch=64):
 
 
 def draw(path, losses, images, labels, guesses):
-    """The loss as a curve, and beside it up to twelve of the digits that were misread."""
-    figure = Figure(figsize=(11, 4.5), layout="constrained")  # draws with Agg: needs no screen
+    """The loss curve, and beside it up to twelve misread digits."""
+    figure = Figure(figsize=(11, 4.5), layout="constrained")  # Agg needs no screen
     left, right = figure.subfigures(1, 2)
     curve = left.subplots()
     curve.semilogy(losses, color="0.8", linewidth=0.8, label="each step")

@@ -1,6 +1,6 @@
-"""Write like Python's manual: a transformer that reads letters, trained on the help texts that come with Python.
+"""Write like Python's manual: a transformer on letters, trained on the help texts that come with Python.
 
-Every step is kept in a file: stopped at any moment, the same command goes on where it was.
+Every step is saved to a file. After an interruption, the same command resumes the training.
 
 pip install "autograd_cy[examples]"
 python examples/train_text.py --picture text.png --checkpoint text.pt
@@ -27,7 +27,7 @@ NUMBERS = {letter: i for i, letter in enumerate(LETTERS)}
 
 
 class Block(nn.Module):
-    """Each place looks at those before it, then thinks for itself."""
+    """Each position attends to earlier positions; a feed-forward network follows."""
 
     def __init__(self, width, heads):
         super().__init__()
@@ -37,7 +37,7 @@ class Block(nn.Module):
         self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
 
     def split(self, x):
-        """Queries, keys and values of shape (batch, head, place, number)."""
+        """Queries, keys and values of shape (batch, head, position, feature)."""
         return [t.unflatten(-1, (self.heads, -1)).transpose(1, 2) for t in self.qkv(self.norm1(x)).chunk(3, dim=-1)]
 
     def forward(self, x):
@@ -46,7 +46,7 @@ class Block(nn.Module):
         return x + self.mlp(self.norm2(x))
 
     def attention(self, x):
-        """How much each place looks at each other one, for every head: what forward() weighs the values by."""
+        """The attention of each position to each other one, for every head: the weights of the values in forward()."""
         q, k, _ = self.split(x)
         scores = q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1])
         later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
@@ -54,7 +54,7 @@ class Block(nn.Module):
 
 
 class Writer(nn.Module):
-    """Letters -> scores of the letter that follows each."""
+    """Letters -> scores for the next letter after each."""
 
     def __init__(self, length=64, width=96, heads=4, depth=2):
         super().__init__()
@@ -103,7 +103,7 @@ class Training:
         torch.set_rng_state(kept["random"])
 
     def save(self):
-        """Replace the file by a finished one: whenever the process ends, there's a whole one."""
+        """Replace the file when the new one is complete, so that an interrupted process leaves a whole file."""
         state = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
         fresh = self.path.with_name(self.path.name + ".new")
         torch.save(state | {"losses": self.losses, "random": torch.get_rng_state()}, fresh)
@@ -120,7 +120,7 @@ class Training:
         self.losses.append(loss.item())
 
     def run(self, pieces, letters, batch=24):
-        """Train to the last step, and show four times what the model writes."""
+        """Train to the last step, and print four times a text of the model."""
         with tqdm(total=self.steps, initial=len(self.losses), desc="training", unit="step") as bar:
             while len(self.losses) < self.steps:
                 self.step(pieces[torch.randint(0, len(pieces), (batch,))])
@@ -132,8 +132,8 @@ class Training:
 
 
 def draw(path, training, text):
-    """The loss as a curve, and what each letter of a text looks at, in the first block's heads."""
-    figure = Figure(figsize=(13, 4.5), layout="constrained")  # draws with Agg: needs no screen
+    """The loss curve, and the attention of each letter of a text in the heads of the first block."""
+    figure = Figure(figsize=(13, 4.5), layout="constrained")  # Agg needs no screen
     left, right = figure.subfigures(1, 2, width_ratios=(1, 2))
     left.subplots().plot(training.losses)
     left.axes[0].set(xlabel="step", ylabel="loss, nats per letter", title="training")

@@ -1,8 +1,8 @@
-"""A graph, looked at: who computed a tensor, from what, and how backward() finds its way through.
+"""A look at a graph: which operation computed a tensor, from which inputs, and how backward() walks through.
 
 Every computed tensor has a node, its ``grad_fn``. A node's ``next_functions`` lead to the nodes of its
-inputs; the ways end at AccumulateGrad nodes, whose ``variable`` is a leaf. Calling a node turns the gradient
-of its output into those of its inputs. That is all one needs for an engine of one's own.
+inputs; the paths end at AccumulateGrad nodes, whose ``variable`` is a leaf. Calling a node with the gradient of its
+output returns the gradients of its inputs. This is enough to write an engine.
 """
 
 import heapq
@@ -21,8 +21,8 @@ def draw(node, names, indent=""):
 
 
 def backward(root):
-    """The gradients of all leaves below ``root``, by calling node after node, the last recorded first."""
-    order = itertools.count()  # heapq compares these where sequence numbers are equal
+    """The gradients of all leaves below ``root``: calls the nodes one by one, the last recorded first."""
+    order = itertools.count()  # heapq compares these if sequence numbers are equal
     waiting = [(-root._sequence_nr(), next(order), root)]
     gradients = {root: torch.tensor(1.0)}
     leaves = {}
