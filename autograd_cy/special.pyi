@@ -39,11 +39,11 @@ def entr(input: Tensor) -> Tensor:
 def erf(input: Tensor) -> Tensor:
     """The error function 2 / sqrt(pi) * integral of exp(-t**2) from 0 to input."""
 def erfc(input: Tensor) -> Tensor:
-    """1 - erf(input), exact where that is small."""
+    """1 - erf(input), exact where the result is small."""
 def erfcx(input: Tensor) -> Tensor:
     """exp(input**2) * erfc(input)."""
 def erfinv(input: Tensor) -> Tensor:
-    """The number whose erf() is input; NaN beyond -1 and 1."""
+    """The number whose erf() is input; NaN outside of -1 and 1."""
 def exp2(input: Tensor) -> Tensor:
     """2 to the power of input."""
 def expit(input: Tensor) -> Tensor:
@@ -53,13 +53,13 @@ def expm1(input: Tensor) -> Tensor:
 def gammainc(input: Tensor, other: _Operand) -> Tensor:
     """The regularized lower incomplete gamma function of input, up to other; it has no gradient for input."""
 def gammaincc(input: Tensor, other: _Operand) -> Tensor:
-    """1 - igamma(input, other), exact where that is small; it has no gradient for input."""
+    """1 - igamma(input, other), exact where the result is small; it has no gradient for input."""
 def gammaln(input: Tensor) -> Tensor:
     """The logarithm of the absolute value of the gamma function."""
 def hermite_polynomial_h(input: Tensor, n: _Operand) -> Tensor:
     """The physicists' Hermite polynomial of degree n."""
 def hermite_polynomial_he(input: Tensor, n: _Operand) -> Tensor:
-    """The Hermite polynomial of probability of degree n."""
+    """The probabilists' Hermite polynomial of degree n."""
 def i0(input: Tensor) -> Tensor:
     """The modified Bessel function of the first kind of order 0."""
 def i0e(input: Tensor) -> Tensor:
@@ -83,9 +83,9 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
 def logsumexp(input: Tensor, dim: _Dims, keepdim: bool = False) -> Tensor:
     """log(sum(exp(input))) along `dim`, one dimension or several."""
 def modified_bessel_i0(input: Tensor) -> Tensor:
-    """i0() that is not differentiable."""
+    """i0(input)."""
 def modified_bessel_i1(input: Tensor) -> Tensor:
-    """i1() that is not differentiable."""
+    """i1(input)."""
 def modified_bessel_k0(input: Tensor) -> Tensor:
     """The modified Bessel function of the second kind of order 0."""
 def modified_bessel_k1(input: Tensor) -> Tensor:
@@ -125,4 +125,4 @@ def xlog1py(input: Tensor, other: _Operand) -> Tensor:
 def xlogy(input: Tensor, other: _Operand) -> Tensor:
     """input * log(other), and 0 where input is 0, unless other is NaN."""
 def zeta(input: Tensor, other: _Operand) -> Tensor:
-    """The zeta function of Hurwitz, the sum of (k + other)**-input; it has no gradient for input."""
+    """The Hurwitz zeta function, the sum of (k + other)**-input; it has no gradient for input."""

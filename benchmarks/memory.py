@@ -4,7 +4,8 @@ Each figure is the peak growth of a process's resident memory during a step. The
 then released. A step must hold its gradients, its saved tensors and its result, without the leaves. If it is more, the
 figure is the largest sum at one moment of backward: tensors still saved, gradients so far, and the gradient that arrives at
 a node. Rows below a megabyte are measured with larger tensors, or left out if only the size differs, because pages and free
-lists would be as large. Linux only."""
+lists would be as large. Linux only.
+"""
 
 import argparse
 import ctypes

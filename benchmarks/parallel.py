@@ -3,7 +3,8 @@
 The graphs are branches that wait, towers of products, a mixture of small MLPs, and graphs of tiny nodes, which several
 threads may slow down by a fifth at most. BLAS and kernels use one thread. Only the backward is timed, both kinds in turn. A
 figure is the ratio of the medians, of processor time for tiny nodes. On a busy machine the other figures say little: see
-how many cores were busy."""
+how many cores were busy.
+"""
 
 import argparse
 import os

@@ -7,7 +7,8 @@ means record_shapes, with_stack and profile_memory. The cost of an event is the 
 
 Reading is timed for `--events` events: `stop()`, `events()`, `key_averages()` and `export_chrome_trace()`. The last table
 has the self times of all events of a step within record_function, divided by the wall time of the step. Figures above the
-limit are marked."""
+limit are marked.
+"""
 
 import argparse
 import gc

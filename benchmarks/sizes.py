@@ -1,7 +1,8 @@
 """``python -m benchmarks.sizes``: one step's time against the size of its tensors, for several libraries, as a picture.
 
 The step is y = tanh(a * b) + a and its backward from ones, in float32, on one thread. "NumPy by hand" evaluates the
-formulas and records nothing. A library that is not installed has no line."""
+formulas and records nothing. A library that is not installed has no line.
+"""
 
 import argparse
 import importlib

@@ -6,7 +6,8 @@ other programs disturb little; `<` marks a cell below the required ratio.
 ``--threads 2`` prints the wall time of two threads over that of one, and PyTorch's on two threads over ours, each from the
 best of all samples, because disturbances only add. ``--memory`` prints the peak growth of resident memory in MB, the median
 of several processes: from the finished model on, including the first steps, which load code and create state; and in later
-steps alone, including the memory that the pool keeps between them. Linux only."""
+steps alone, including the memory that the pool keeps between them. Linux only.
+"""
 
 import argparse
 import importlib

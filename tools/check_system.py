@@ -1,6 +1,6 @@
-"""Say what this system lacks to build autograd_cy, and how to get it; runs on any Python 3.
+"""Report what this system lacks to build autograd_cy, and how to install it; runs on any Python 3.
 
-Used by the Makefile before it makes a virtual environment. Exit status 1 when something is missing.
+Used by the Makefile before it makes a virtual environment. The exit status is 1 if something is missing.
 """
 
 import importlib.util
@@ -14,7 +14,7 @@ OLDEST = (3, 11)
 
 
 def missing():
-    """Yield what is missing, a line each."""
+    """Yield a line for each missing part."""
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     if sys.version_info < OLDEST:
         yield f"Python {OLDEST[0]}.{OLDEST[1]} or newer, not {version}; name one with PYTHON=/path/to/python3"

@@ -1,4 +1,4 @@
-"""Write docs/compatibility.md: which public names of PyTorch this package has not, and why.
+"""Write docs/compatibility.md: the public names of PyTorch that this package lacks, with the reason.
 
     python -m tools.compatibility
 
@@ -22,7 +22,7 @@ from tools.torch_names import module_names, public_names
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "compatibility.md"
 CLASSES = ("torch.Tensor",)
 
-# Why a name is missing: the first pattern that fits its whole path. What fits none is not written yet.
+# Reasons for missing names: the first pattern that matches the whole path counts.
 LATER = "not written yet"
 REASONS = [
     (
@@ -35,7 +35,7 @@ REASONS = [
         r"q_zero_point).*",
         "quantization",
     ),
-    (r"torch\.distributed\..*|torch\.nn\.parallel\..*", "several processes come later"),
+    (r"torch\.distributed\..*|torch\.nn\.parallel\..*", "several processes"),
     (r"torch\.(onnx)\b.*", "writing ONNX files"),
     (r"torch\.(export|nativert|package)\b.*|torch\.compiler\..*", "compiling and exporting programs"),
     (
@@ -69,12 +69,12 @@ REASONS = [
     (
         r".*(sparse|coalesce|[cr]ow_indices|ccol|crow|smm|hspmm|to_dense|dense_dim|\b_?indices\b|"
         r"values?_copy|indices_copy).*",
-        "other sparse layouts, and inner functions of sparse tensors",
+        "other sparse layouts, internals of sparse tensors",
     ),
-    (r".*([Ss]torage|data_ptr).*", "inner functions of storages"),
+    (r".*([Ss]torage|data_ptr).*", "internals of storages"),
     (r".*(names|align_to|align_as|align_tensors|refine_names|rename_?|unflatten_names)\b", "named tensors"),
     (r".*(nested).*", "nested tensors"),
-    (r".*([Ss]ym(Int|Float|Bool|_\w+)|sym_\w+)", "sizes are numbers here"),
+    (r".*([Ss]ym(Int|Float|Bool|_\w+)|sym_\w+)", "symbolic sizes"),
     (r".*(bfloat16|BFloat16|chalf|complex32).*", "complex32"),
     (r".*(\w_copy|slice_scatter_inverse|slice_inverse)", "copies of views, for compilers"),
     (
@@ -92,21 +92,21 @@ REASONS = [
         r"subgraph_rewriter)\b.*",
         "fx beyond tracing",
     ),
-    (r"torch\.(autograd|profiler|utils\.benchmark)\..*", "PyTorch's own inside of its profiler and engine"),
+    (r"torch\.(autograd|profiler|utils\.benchmark)\..*", "internals of PyTorch's profiler and engine"),
 ]  # fmt: skip
 
 
 def reason_for(path):
-    """Why a name of PyTorch is missing."""
+    """The reason why a name of PyTorch is missing."""
     return next((reason for pattern, reason in REASONS if re.fullmatch(pattern, path)), LATER)
 
 
 def found(path):
-    """The module or class of that name, or None for a module that can't be imported here."""
+    """The module or class of that name, or None for a module that cannot be imported here."""
     package, _, rest = path.partition(".")
     try:
         return importlib.import_module(path)
-    except Exception:  # of PyTorch's modules, some need what is not installed
+    except Exception:  # some of PyTorch's modules need packages that are not installed
         owner = importlib.import_module(package)
         for name in rest.split(".") if rest else ():
             owner = getattr(owner, name, None)
@@ -114,7 +114,7 @@ def found(path):
 
 
 def survey():
-    """For each public namespace of PyTorch: how many names it has, and those that are missing here."""
+    """For each public namespace of PyTorch, the number of its names and the names that are missing here."""
     importlib.import_module("torch.testing")
     for path in sorted({"torch", *CLASSES, *module_names()}):
         theirs = found(path)
@@ -123,12 +123,12 @@ def survey():
         names = set(public_names_of(path, theirs))
         ours = found("autograd_cy" + path[len("torch") :])
         if isinstance(ours, ModuleType) and not ours.__name__.startswith("autograd_cy"):
-            ours = None  # Python's, which torch.multiprocessing hands on
+            ours = None  # Python's names that torch.multiprocessing re-exports
         yield path, len(names), None if ours is None else sorted(n for n in names if not has(ours, n))
 
 
 def public_names_of(path, theirs):
-    """The names that a namespace offers to users: its __all__, or what is its own and has no underscore."""
+    """The public names of a namespace: its __all__, or its own names without an underscore."""
     if isinstance(theirs, type):
         return [name for name in dir(theirs) if not name.startswith("_")]
     listed = getattr(theirs, "__all__", None)
@@ -140,7 +140,7 @@ def public_names_of(path, theirs):
 
 
 def has(owner, name):
-    """Whether a namespace of ours has a name."""
+    """Whether a namespace of this package has a name."""
     try:
         getattr(owner, name)
     except Exception:
@@ -149,7 +149,7 @@ def has(owner, name):
 
 
 def lines_of(reason, names):
-    """An entry of a list: names in code font, in lines that fit."""
+    """A list entry: names in code font, wrapped."""
     text = f"* {reason}: " + ", ".join(f"`{name}`" for name in names)
     return textwrap.fill(text, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
@@ -176,18 +176,18 @@ def render():
     return "\n".join([*head, "", *table, "", "## Modules", "", *modules, *body]) + "\n"
 
 
-HEAD = """# Which names of PyTorch are here
+HEAD = """# PyTorch's names in this package
 
 Written by `python -m tools.compatibility`. Do not edit.
 
-The public names of the modules of PyTorch {version} that this package also has, and of `torch.Tensor`: {present} of {total}
-are here. Some only say what they can't do when they are used (`torch.jit.save`). The others stand below, each with the
-reason; modules that are missing as a whole stand first.
+Of the {total} public names of `torch.Tensor` and of those modules of PyTorch {version} that this package also has,
+{present} are here. Some of them only raise an error that says what is missing (`torch.jit.save`). The page lists first the
+modules that are missing entirely, then the other missing names, with the reasons.
 """
 
 
 def quiet(function):
-    """Call a function without the warnings and log messages of PyTorch's modules."""
+    """Call a function with the warnings and log messages of PyTorch's modules suppressed."""
     logging.disable(logging.CRITICAL)
     with warnings.catch_warnings(), contextlib.redirect_stderr(io.StringIO()):
         warnings.simplefilter("ignore")

@@ -1,7 +1,7 @@
-"""tools/install.py EXTRA: install this package in place, with an extra; says how far the build is.
+"""tools/install.py EXTRA: install this package in place with an extra, and show the progress of the build.
 
-pip shows nothing of what a build prints, or all of it: here, the lines of setup.py's that begin with the package's name.
-The rest is kept, and shown if the installation fails.
+pip shows either nothing of a build's output, or all of it. This shows the lines that begin with the package's name. The
+rest is shown only if the installation fails.
 """
 
 import subprocess

@@ -1,8 +1,8 @@
-"""Write autograd_cy/_compat/torch_names.txt, the public names of PyTorch: for the messages on what is missing here.
+"""Write autograd_cy/_compat/torch_names.txt, the public names of PyTorch, for messages about missing names.
 
     python -m tools.torch_names
 
-Names only, sorted, a section for each namespace. It takes an installed PyTorch, of which the file states the version.
+Sorted names, in a section for each namespace, of the installed PyTorch, whose version the file states.
 """
 
 import importlib
@@ -18,7 +18,7 @@ NAMESPACES = (
 
 
 def public_names(namespace):
-    """The names that a namespace offers, without what it merely imported from elsewhere."""
+    """The names that a namespace defines, without those it imports from elsewhere."""
     owner = find(namespace)
     listed = set(getattr(owner, "__all__", ()))
     names = [name for name in dir(owner) if not name.startswith("_") and name != "torch"]
@@ -37,7 +37,7 @@ def find(namespace):
 
 
 def module_names(path=None, prefix="torch.", depth=2):
-    """The modules that users import, by their full names of up to three words; read off the folders, without an import."""
+    """The modules that users import, by full names of up to three parts; read from the folders, without importing."""
     paths = importlib.import_module("torch").__path__ if path is None else [path]
     for module in pkgutil.iter_modules(paths):
         if not module.name.startswith("_"):
@@ -48,7 +48,7 @@ def module_names(path=None, prefix="torch.", depth=2):
 
 
 def is_torch_s(value):
-    """Whether a value comes from PyTorch: a module, function or class of it, or an instance of such a class."""
+    """Whether a value is a module, function or class of PyTorch, or an instance of one."""
     for attribute in ("__module__", "__name__"):
         home = getattr(value, attribute, None)
         if isinstance(home, str):

@@ -72,7 +72,7 @@ def absolute(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def absolute_(input: Tensor) -> Tensor:
     """abs() written into the tensor's own memory."""
 def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The angle in radians whose cosine is input; NaN beyond -1 and 1."""
+    """The angle in radians whose cosine is input; NaN outside of -1 and 1."""
 def acos_(input: Tensor) -> Tensor:
     """acos() written into the tensor's own memory."""
 def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -136,7 +136,7 @@ def any(
 ) -> Tensor:
     """whether any element, or any along `dim`, is not zero; a bool tensor."""
 def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The angle in radians whose cosine is input; NaN beyond -1 and 1."""
+    """The angle in radians whose cosine is input; NaN outside of -1 and 1."""
 def arccos_(input: Tensor) -> Tensor:
     """acos() written into the tensor's own memory."""
 def arccosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -144,7 +144,7 @@ def arccosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def arccosh_(input: Tensor) -> Tensor:
     """acosh() written into the tensor's own memory."""
 def arcsin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The angle in radians whose sine is input; NaN beyond -1 and 1."""
+    """The angle in radians whose sine is input; NaN outside of -1 and 1."""
 def arcsin_(input: Tensor) -> Tensor:
     """asin() written into the tensor's own memory."""
 def arcsinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -158,7 +158,7 @@ def arctan2(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Ten
 def arctan_(input: Tensor) -> Tensor:
     """atan() written into the tensor's own memory."""
 def arctanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+    """The inverse of the hyperbolic tangent; NaN outside of -1 and 1."""
 def arctanh_(input: Tensor) -> Tensor:
     """atanh() written into the tensor's own memory."""
 def argmax(
@@ -196,7 +196,7 @@ def as_strided_scatter(
 ) -> Tensor:
     """a copy with as_strided() replaced by `src`."""
 def asin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The angle in radians whose sine is input; NaN beyond -1 and 1."""
+    """The angle in radians whose sine is input; NaN outside of -1 and 1."""
 def asin_(input: Tensor) -> Tensor:
     """asin() written into the tensor's own memory."""
 def asinh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -210,7 +210,7 @@ def atan2(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tenso
 def atan_(input: Tensor) -> Tensor:
     """atan() written into the tensor's own memory."""
 def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+    """The inverse of the hyperbolic tangent; NaN outside of -1 and 1."""
 def atanh_(input: Tensor) -> Tensor:
     """atanh() written into the tensor's own memory."""
 def atleast_1d(
@@ -242,23 +242,19 @@ bits4x2: dtype
 bits8: dtype
 bits16: dtype
 def bitwise_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """AND of the bits of integers, or of truth values."""
+    """AND of the bits of integers, or of bools."""
 def bitwise_left_shift(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The bits of integers shifted to the left by other; by more than there are, or by less than none, all
-    of them.
-    """
+    """The bits of integers shifted left by other; a negative or too large shift removes all bits."""
 def bitwise_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The bits of integers inverted; of truth values, NOT."""
+    """The inverted bits of integers; NOT of bools."""
 def bitwise_not_(input: Tensor) -> Tensor:
     """bitwise_not() written into the tensor's own memory."""
 def bitwise_or(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """OR of the bits of integers, or of truth values."""
+    """OR of the bits of integers, or of bools."""
 def bitwise_right_shift(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The bits of integers shifted to the right by other; by more than there are, or by less than none,
-    all of them.
-    """
+    """The bits of integers shifted right by other; a negative or too large shift leaves the sign only."""
 def bitwise_xor(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """XOR of the bits of integers, or of truth values."""
+    """XOR of the bits of integers, or of bools."""
 def block_diag(
     tensors: Tensor | Sequence[Tensor] = ..., *others: Tensor, out: Tensor | None = None
 ) -> Tensor:
@@ -290,7 +286,7 @@ def cdist(
     """the p-norms of the differences of each row of `x1` and each of `x2`."""
 cdouble: dtype
 def ceil(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The least integer that is not below input; its gradient is 0."""
+    """The smallest integer that is at least input; its gradient is 0."""
 def ceil_(input: Tensor) -> Tensor:
     """ceil() written into the tensor's own memory."""
 def celu(input: Tensor, alpha: _float = 1.0, *, out: Tensor | None = None) -> Tensor:
@@ -359,7 +355,7 @@ def constant_pad_nd(
 ) -> Tensor:
     """a copy with rows of `value` before and behind."""
 def copysign(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """abs(input) with the sign of other; the gradient at 0 is 0, and that for other."""
+    """abs(input) with the sign of other; the gradient at 0 and for other is 0."""
 def corrcoef(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Pearson's correlation coefficients of variables, each a row of observations."""
 def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -464,11 +460,11 @@ def erf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def erf_(input: Tensor) -> Tensor:
     """erf() written into the tensor's own memory."""
 def erfc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """1 - erf(input), exact where that is small."""
+    """1 - erf(input), exact where the result is small."""
 def erfc_(input: Tensor) -> Tensor:
     """erfc() written into the tensor's own memory."""
 def erfinv(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The number whose erf() is input; NaN beyond -1 and 1."""
+    """The number whose erf() is input; NaN outside of -1 and 1."""
 def erfinv_(input: Tensor) -> Tensor:
     """erfinv() written into the tensor's own memory."""
 def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -527,15 +523,15 @@ float64: dtype
 def float_power(input: Tensor, exponent: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input to the power of exponent, in double precision."""
 def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """The largest integer that is not above input; its gradient is 0."""
+    """The largest integer that is at most input; its gradient is 0."""
 def floor_(input: Tensor) -> Tensor:
     """floor() written into the tensor's own memory."""
 def floor_divide(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input / other rounded down; of integers an integer."""
 def fmax(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The larger of input and other; of NaN and a number the number."""
+    """The larger of input and other, ignoring NaN; where they are equal, input gets the gradient."""
 def fmin(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The smaller of input and other; of NaN and a number the number."""
+    """The smaller of input and other, ignoring NaN; where they are equal, input gets the gradient."""
 def fmod(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """what remains of input when divided by other, with the sign of input."""
 def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -572,7 +568,7 @@ def gt(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input > other, a bool tensor."""
 half: dtype
 def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
-    """0 where input is from -lambd to lambd, else input."""
+    """0 where input is between -lambd and lambd, otherwise input."""
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 where input is negative, 1 where it is positive, and `values` where it is 0."""
 def histc(
@@ -594,7 +590,7 @@ def hsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor) -
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """the tensors beside each other: along the second dimension, vectors along their own."""
 def hypot(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """sqrt(input**2 + other**2), without overflow on the way."""
+    """sqrt(input**2 + other**2), without intermediate overflow."""
 def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The modified Bessel function of the first kind of order 0."""
 def i0_(input: Tensor) -> Tensor:
@@ -602,7 +598,7 @@ def i0_(input: Tensor) -> Tensor:
 def igamma(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The regularized lower incomplete gamma function of input, up to other; it has no gradient for input."""
 def igammac(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """1 - igamma(input, other), exact where that is small; it has no gradient for input."""
+    """1 - igamma(input, other), exact where the result is small; it has no gradient for input."""
 def imag(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the imaginary part of a complex tensor, a view."""
 def index_add(
@@ -726,7 +722,7 @@ def log_softmax(
 def logaddexp(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """log(exp(input) + exp(other)), without overflow on the way."""
 def logaddexp2(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """log2(2**input + 2**other), without overflow on the way."""
+    """log2(2**input + 2**other), without intermediate overflow."""
 def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
     """the logarithms of the sums of exp(x) up to each element along `dim`."""
 def logdet(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -783,7 +779,7 @@ def max(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.max: .
 @overload
 def max(input: Tensor, other: Tensor) -> Tensor: ...
 def maximum(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The larger of input and other; equal ones share the gradient."""
+    """The larger of input and other; where they are equal, they share the gradient."""
 def mean(
     input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None,
     out: Tensor | None = None
@@ -806,7 +802,7 @@ def min(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.min: .
 @overload
 def min(input: Tensor, other: Tensor) -> Tensor: ...
 def minimum(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """The smaller of input and other; equal ones share the gradient."""
+    """The smaller of input and other; where they are equal, they share the gradient."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast."""
 def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
@@ -1038,7 +1034,7 @@ def selu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def selu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """selu() written into the tensor's own memory."""
 def sgn(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """input / abs(input), and 0 at 0: the sign of a real number, that of NaN is 0."""
+    """input / abs(input), the sign of a real number; 0 at 0 and NaN."""
 def sgn_(input: Tensor) -> Tensor:
     """sgn() written into the tensor's own memory."""
 short: dtype
@@ -1047,7 +1043,7 @@ def sigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def sigmoid_(input: Tensor) -> Tensor:
     """sigmoid() written into the tensor's own memory."""
 def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """1 where input is positive, -1 where it is negative, else 0, of NaN too; its gradient is 0."""
+    """1 where input is positive, -1 where it is negative, 0 at 0 and NaN; its gradient is 0."""
 def sign_(input: Tensor) -> Tensor:
     """sign() written into the tensor's own memory."""
 def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1171,7 +1167,7 @@ def tensordot(
 ) -> Tensor:
     """the sums of products along several dimensions at once."""
 def threshold(input: Tensor, threshold: _float, value: _float, *, out: Tensor | None = None) -> Tensor:
-    """input where it is above the threshold, else `value`, which has no gradient."""
+    """input where it is above the threshold, otherwise `value`, without a gradient."""
 def threshold_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """threshold() written into the tensor's own memory."""
 @overload

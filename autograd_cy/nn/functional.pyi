@@ -248,7 +248,7 @@ def gumbel_softmax(
 ) -> Tensor:
     """draws from a categorical distribution, with a gradient."""
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
-    """0 where input is from -lambd to lambd, else input."""
+    """0 where input is between -lambd and lambd, otherwise input."""
 def hardsigmoid(input: Tensor) -> Tensor:
     """min(max(input + 3, 0), 6) / 6."""
 def hardswish(input: Tensor) -> Tensor:
@@ -317,7 +317,7 @@ def log_softmax(
 ) -> Tensor:
     """the logarithm of softmax, exact where softmax is near 0 or 1."""
 def logsigmoid(input: Tensor) -> Tensor:
-    """log(sigmoid(input)), exact where that is near 0 or 1."""
+    """log(sigmoid(input)), exact where the sigmoid is near 0 or 1."""
 def lp_pool1d(
     input: Tensor, norm_type: float, kernel_size: _Dims, stride: Sequence[int] | None = None,
     ceil_mode: bool = False
@@ -536,7 +536,7 @@ def tanh(input: Tensor) -> Tensor:
 def tanhshrink(input: Tensor) -> Tensor:
     """input - tanh(input)."""
 def threshold(input: Tensor, threshold: float, value: float) -> Tensor:
-    """input where it is above the threshold, else `value`, which has no gradient."""
+    """input where it is above the threshold, otherwise `value`, without a gradient."""
 def threshold_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """threshold() written into the tensor's own memory."""
 def triplet_margin_loss(

@@ -36,7 +36,7 @@ def test_each_reason_is_one_of_the_tool_s():
 
 @pytest.mark.parametrize(("path", "reason"), [
     ("torch.ScriptObject", "TorchScript"), ("torch.quantize_per_tensor", "quantization"), ("torch.fft.new", "not written yet"),
-    ("torch.Tensor.to_sparse_bsr", "other sparse layouts, and inner functions of sparse tensors"),
+    ("torch.Tensor.to_sparse_bsr", "other sparse layouts, internals of sparse tensors"),
     ("torch.cuda.tunable", "other devices"),
 ])  # fmt: skip
 def test_reasons(path, reason):

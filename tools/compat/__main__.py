@@ -35,7 +35,7 @@ def chosen(options: argparse.Namespace) -> list[str]:
 
 
 def compare(name: str, options: argparse.Namespace) -> Comparison:
-    """Run a library's tests on both sides, except where a record is to be kept."""
+    """Run a library's tests on both sides, except on a side whose record is kept."""
     library, runs = LIBRARIES[name], []
     for side in sides(options.torch_python, options.here_python):
         record = options.records.resolve() / f"{name}.{side.name}.jsonl"

@@ -1,11 +1,11 @@
-"""The libraries whose tests are run: one declaration each, with the differences that are known."""
+"""The libraries whose tests are run, each with its known differences."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Why some tests fail here: patterns that are searched in the test's name and in its error."""
+    """A reason for failures: patterns to search in a test's name and its error."""
 
     reason: str
     test: str = ""
@@ -14,18 +14,18 @@ class Difference:
 
 @dataclass(frozen=True)
 class Library:
-    """What pytest is called with in the checkout of a library."""
+    """A library's checkout and the arguments of pytest."""
 
     name: str
-    module: str                                              # what the column "imports here" imports
+    module: str                                              # imported for the column "imports here"
     tests: tuple[str, ...]                                   # files and folders with tests
-    folder: str = "."                                        # of the checkout, where pytest runs
-    source: str = "."                                        # below that folder: what goes on the path
-    arguments: tuple[str, ...] = ()                          # of pytest
-    ignored: dict[str, str] = field(default_factory=dict)    # files that are not run, with the reason
-    every: int = 1                                           # one test in so many is run, by its name's checksum
-    seconds: int = 60                                        # what a single test may take
-    variables: dict[str, str] = field(default_factory=dict)  # of the environment
+    folder: str = "."                                        # the folder in the checkout where pytest runs
+    source: str = "."                                        # folders below it that go on the path
+    arguments: tuple[str, ...] = ()                          # further arguments of pytest
+    ignored: dict[str, str] = field(default_factory=dict)    # excluded files, with the reason
+    every: int = 1                                           # runs one test in so many, chosen by its name's checksum
+    seconds: int = 60                                        # time limit of a single test
+    variables: dict[str, str] = field(default_factory=dict)  # environment variables
     differences: tuple[Difference, ...] = ()
 
 
@@ -34,14 +34,14 @@ RANDOM = "other random numbers (docs/differences.md): the test fails with other 
 
 
 def missing(reason: str, names: str) -> Difference:
-    """What the package's own errors say of names that it does not have."""
+    """The texts of this package's errors about missing names."""
     return Difference(reason, error=MISSING.format(names=names))
 
 
-# Differences that any library may meet.
+# Differences that may affect any library.
 COMMON = (
     missing("no tensors of float8", r"float8_\w+"),
-    missing("several processes come later", "distributed.TCPStore"),
+    missing("several processes", "distributed.TCPStore"),
     Difference("no TorchScript", error=r"this package has no TorchScript"),
 )
 HIGHER = (Difference(RANDOM, test=r"testDiffOptCallback_0_simple_model_adam$"),)

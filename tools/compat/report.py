@@ -8,7 +8,7 @@ from tools.compat.libraries import Library
 from tools.compat.runs import Run
 
 UNKNOWN = "no known reason"
-SHOWN = 12  # errors that are listed for each reason
+SHOWN = 12  # errors listed for each reason
 
 
 @dataclass(frozen=True)
@@ -27,13 +27,13 @@ class Comparison:
         return [name for name in self.passed_on_torch() if name in tests and tests[name].outcome == "passed"]
 
     def time_ratio(self) -> float:
-        """The time here of the tests that pass on both, beside PyTorch's."""
+        """The time of the tests that pass on both, here and on PyTorch."""
         both = self.passed_on_both()
         there = sum(self.torch.tests[name].seconds for name in both)
         return sum(self.here.tests[name].seconds for name in both) / there if there else float("nan")
 
     def failures(self) -> dict[str, str]:
-        """Each test that passes on PyTorch and not here, with its error."""
+        """Each test that passes on PyTorch but not here, with its error."""
         passed = set(self.passed_on_both())
         return {name: self.error_of(name) for name in self.passed_on_torch() if name not in passed}
 
@@ -52,7 +52,7 @@ class Comparison:
 
 
 def reason_for(library: Library, name: str, error: str) -> str:
-    """The reason of the first known difference whose patterns are found in the test's name and error."""
+    """The reason of the first known difference whose patterns match the test's name and error."""
     for known in library.differences:
         if re.search(known.test, name) and re.search(known.error, error):
             return known.reason
@@ -96,7 +96,7 @@ def failures(comparisons: list[Comparison], shown: int = SHOWN) -> str:
 
 
 def errors(tests: list[tuple[str, str]], shown: int) -> list[str]:
-    """Tests of one reason, by error: how many, the error, the first test."""
+    """Tests of one reason, by error: their number, the error, the first test."""
     groups = collections.defaultdict(list)
     for name, error in tests:
         groups[error].append(name)

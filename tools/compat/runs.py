@@ -1,4 +1,4 @@
-"""Run a library's tests in a process of their own, and read what the plugin recorded."""
+"""Run a library's tests in a separate process, and read the plugin's record."""
 
 import importlib.util
 import json
@@ -11,13 +11,13 @@ from tools.compat.libraries import Library
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGIN = Path(__file__).parent / "plugin"
-RESTARTS = 20  # a run that dies goes on behind the test that killed it, at most that often
-UNUSABLE = (3, 4)  # pytest's exit codes for its own errors and for arguments that it doesn't know
+RESTARTS = 20  # a crashed run resumes after the test that crashed it, at most so often
+UNUSABLE = (3, 4)  # pytest's exit codes for internal and usage errors
 
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two that are compared: the interpreter, and how it runs a module."""
+    """One of the two sides: the interpreter, and how it runs a module."""
 
     name: str
     command: tuple[str, ...]
@@ -26,7 +26,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a test: passed, failed, skipped, xfailed, or crashed with the process."""
+    """A test's outcome: passed, failed, skipped, xfailed, or crashed with the process."""
 
     outcome: str
     seconds: float = 0.0
@@ -38,19 +38,19 @@ class Run:
     """A library's tests on one side."""
 
     tests: dict[str, Outcome]
-    uncollected: dict[str, str]  # files that can't be imported, with the error
+    uncollected: dict[str, str]  # files that cannot be imported, with the error
     import_error: str
 
 
 def sides(torch_python: str, here_python: str) -> tuple[Side, Side]:
-    """The two: PyTorch in one Python, this package as torch in another, from the folder where this process finds it."""
+    """Both sides: PyTorch in one Python; in another, this package as torch, from the folder where this process finds it."""
     package = importlib.util.find_spec("autograd_cy")
     assert package is not None and package.origin is not None
     return Side("torch", (torch_python,)), Side("here", (here_python, "-m", "autograd_cy"), (Path(package.origin).parents[1],))
 
 
 def environment(library: Library, checkout: Path, side: Side, record: Path) -> dict[str, str]:
-    """The variables of the process: where it finds the library, and what the plugin shall do."""
+    """The environment of the process: the library's path and the plugin's options."""
     folders = [*side.path, PLUGIN, checkout / library.folder / library.source]
     path = os.pathsep.join([*map(str, folders), *filter(None, [os.environ.get("PYTHONPATH", "")])])
     settings = {"COMPAT_RECORD": str(record), "COMPAT_EVERY": str(library.every), "COMPAT_SECONDS": str(library.seconds)}
@@ -58,7 +58,7 @@ def environment(library: Library, checkout: Path, side: Side, record: Path) -> d
 
 
 def run(library: Library, checkout: Path, side: Side, record: Path) -> Run:
-    """Run the tests, again where the process dies, and return the outcomes."""
+    """Run the tests, again if the process crashes, and return the outcomes."""
     record.parent.mkdir(parents=True, exist_ok=True)
     record.unlink(missing_ok=True)
     variables = environment(library, checkout, side, record)
@@ -80,14 +80,14 @@ def run(library: Library, checkout: Path, side: Side, record: Path) -> Run:
 
 
 def import_error(library: Library, checkout: Path, side: Side, variables: dict[str, str]) -> str:
-    """The last line of what importing the library prints, or nothing."""
+    """The last line that importing the library prints, or nothing."""
     command = [*side.command, "-c", f"import {library.module}"]
     done = subprocess.run(command, cwd=checkout / library.folder, env=variables, capture_output=True, text=True)
     return "" if done.returncode == 0 else (done.stderr.strip().splitlines() or ["no message"])[-1]
 
 
 def read(record: Path) -> Run:
-    """The outcomes in a file: the last line of a test counts, and what only started has crashed."""
+    """The outcomes in a file: the last line of a test counts; a test that only started has crashed."""
     tests: dict[str, Outcome] = {}
     uncollected, error = {}, ""
     for line in record.read_text(encoding="utf-8").splitlines():

@@ -15,7 +15,7 @@ from tools.lens.summary import Summary, as_table, as_text, summarize
 
 PAGE = ROOT / BUILD / "report.html"
 PICTURE = ROOT / BUILD / "flame.svg"
-DRAWN = "multiply_chain"        # the flame graph of the workloads is of this one
+DRAWN = "multiply_chain"        # the workload for the flame graph
 
 
 def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -38,7 +38,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 
 def chosen(options: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
-    """The subject's arguments, and the titles of what it runs."""
+    """The subject's arguments, and the titles of its runs."""
     if options.script:
         return ["--script", *options.script], {options.script[0]: " ".join(options.script)}
     names = options.only or SMALL
@@ -48,7 +48,7 @@ def chosen(options: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
 
 
 def flames(options: argparse.Namespace, what: list[str]) -> dict[str, str]:
-    """The flame graph, by its title; none where it isn't wanted or can't be drawn, of which the reason is said."""
+    """The flame graph by its title; empty if it is not wanted or cannot be drawn, with a printed reason."""
     if options.no_flame:
         return {}
     if not options.script:
@@ -68,7 +68,7 @@ def show(summaries: dict[str, Summary], is_table: bool) -> None:
 
 
 def report(options: argparse.Namespace) -> None:
-    """Record what was asked for, print and write it."""
+    """Record the subject, print the summary and write the page."""
     what, titles = chosen(options)
     profiles: list[Profile] = RECORD[available() if options.tool == "auto" else options.tool](what)
     summaries = {titles[profile.title]: summarize(profile) for profile in profiles}
@@ -80,7 +80,7 @@ def report(options: argparse.Namespace) -> None:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Say what is missing, before a build of minutes; Missing if nothing can be recorded."""
+    """Report missing tools before a build of minutes; raises Missing if nothing can be recorded."""
     chosen(options)
     if options.tool == "auto":
         available()

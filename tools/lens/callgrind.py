@@ -1,4 +1,4 @@
-"""Reads what valgrind's callgrind writes: https://valgrind.org/docs/manual/cl-format.html."""
+"""Reads the output of valgrind's callgrind: https://valgrind.org/docs/manual/cl-format.html."""
 
 import re
 from collections.abc import Iterable
@@ -8,24 +8,24 @@ from tools.lens.costs import Place, Profile
 
 NAMED = re.compile(r"(?P<key>ob|fl|fi|fe|fn|cob|cfi|cfl|cfn)=(?:\((?P<number>\d+)\))?\s*(?P<name>.*)")
 COSTS = re.compile(r"[+\-*\d]")
-# Numbers stand for names, of each kind its own.
+# The file abbreviates names by numbers, separately for each kind.
 KINDS = {"ob": "ob", "cob": "ob", "fn": "fn", "cfn": "fn", "fl": "fl", "fi": "fl", "fe": "fl", "cfi": "fl", "cfl": "fl"}
 
 
 class FormatError(ValueError):
-    """A line that is not as the format says."""
+    """A line that does not fit the format."""
 
 
 @dataclass
 class Reader:
-    """Where in a file the reader is: the place that costs belong to, and the names that numbers stand for."""
+    """The reader's state: the place that the next costs belong to, and the names by number."""
 
     profile: Profile
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     at: dict[str, str] = field(default_factory=lambda: dict.fromkeys(("ob", "fl", "fn"), ""))
     line: int = 0
     callee: str = ""
-    is_call: bool = False       # the next costs are those of a call
+    is_call: bool = False       # the next costs belong to a call
 
     def read(self, text: str) -> None:
         if COSTS.match(text):
@@ -52,7 +52,7 @@ class Reader:
         cost = int(numbers[1]) if len(numbers) > 1 else 0       # a trailing zero is left out
         if self.is_call:
             self.is_call = False
-            if "'" not in self.callee:      # not so for "name'2", which runs within itself: that would count twice
+            if "'" not in self.callee:      # except for "name'2", a recursive call, which would count twice
                 self.profile.inclusive[self.callee] += cost
             self.profile.inclusive_lines[self.at["fl"], self.line] += cost
         elif cost:
@@ -67,9 +67,9 @@ def position(text: str, last: int) -> int:
 
 
 def read_callgrind(lines: Iterable[str], title: str = "") -> Profile:
-    """read_callgrind(lines) -> the Profile in one file. FormatError on a line that is none of callgrind's.
+    """read_callgrind(lines) -> the Profile in one file. FormatError for a line in another format.
 
-    The costs are of the first kind of events, instructions, at lines; parts of a recording are files of their own.
+    Costs are instructions, the first kind of events, by line. Each part of a recording is a file.
     """
     reader = Reader(Profile(title, "instructions"))
     for line in lines:
@@ -81,6 +81,6 @@ def read_callgrind(lines: Iterable[str], title: str = "") -> Profile:
 
 
 def part_title(lines: Iterable[str]) -> str | None:
-    """part_title(lines) -> what the program called a part when it asked for it; None for a part that it didn't ask for."""
+    """part_title(lines) -> the title that the program gave a part; None if it did not request the part."""
     prefix = "desc: Trigger: Client Request:"
     return next((line[len(prefix) :].strip() for line in lines if line.startswith(prefix)), None)

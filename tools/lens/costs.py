@@ -1,4 +1,4 @@
-"""What a recording says, whichever tool made it: how much was spent at each place."""
+"""A recording of either tool: the cost of each place."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Place(NamedTuple):
-    """A line of a file, in a function as the linker names it, in a library or program. Line 0: nobody knows."""
+    """A line of a file, in a function by its linker name, in a library or program. Line 0 is unknown."""
 
     library: str
     file: str
@@ -16,14 +16,14 @@ class Place(NamedTuple):
 
 @dataclass
 class Profile:
-    """Costs of one recording: each place's own; of each symbol how often it was called, and what that cost with all below."""
+    """The costs of one recording: own costs by place; for each symbol the number of calls and their total cost."""
 
     title: str
     unit: str                                               # "instructions" or "samples"
     own: Counter[Place] = field(default_factory=Counter)
     calls: Counter[str] = field(default_factory=Counter)
-    inclusive: Counter[str] = field(default_factory=Counter)    # cost of calls to a symbol, all that they call included
-    inclusive_lines: Counter[tuple[str, int]] = field(default_factory=Counter)      # of calls from a line of a file
+    inclusive: Counter[str] = field(default_factory=Counter)    # total cost of the calls to a symbol
+    inclusive_lines: Counter[tuple[str, int]] = field(default_factory=Counter)      # total cost of the calls from a line
 
     @property
     def total(self) -> int:

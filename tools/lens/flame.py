@@ -12,13 +12,13 @@ GET = "py-spy, for the flame graph (pip install py-spy)"
 
 
 def py_spy() -> Path | None:
-    """The py-spy of this Python's environment."""
+    """The path of py-spy in this Python's environment."""
     found = Path(sys.executable).with_name("py-spy")
     return found if found.exists() else None
 
 
 def record_flame(what: Sequence[str], picture: Path) -> str | None:
-    """record_flame(arguments of the subject, picture.svg) -> why there is none; None where it was written."""
+    """record_flame(arguments of the subject, picture.svg) -> the reason why there is none, or None if it was written."""
     program = py_spy()
     if program is None:
         return f"missing: {GET}"

@@ -10,22 +10,22 @@ from tools.lens.summary import Summary
 from tools.lens.yellow import scores
 
 TEMPLATE = Path(__file__).with_name("page.html")
-OTHERS = 30         # how many functions of NumPy, Python and so on are listed
+OTHERS = 30         # number of listed functions of NumPy, Python and others
 
 
 def as_page(summaries: Mapping[str, Summary], flames: Mapping[str, str]) -> str:
-    """as_page({title: summary}, {title: SVG}) -> the page, which needs no other file and no network."""
+    """as_page({title: summary}, {title: SVG}) -> the page, one file that needs no network."""
     data = {
         "profiles": [profile_data(title, summary) for title, summary in summaries.items()],
         "sources": {file: lines_of(file, functions) for file, functions in shown(summaries).items()},
         "flames": dict(flames),
     }
-    # In a script element, text ends at "</" and comments begin at "<!": JSON can do without that letter.
+    # In a script element, text ends at "</" and comments begin at "<!", so JSON escapes the letter.
     return TEMPLATE.read_text(encoding="utf-8").replace("{{data}}", json.dumps(data).replace("<", "\\u003c"))
 
 
 def profile_data(title: str, summary: Summary) -> dict[str, object]:
-    """What the page's script reads of one profile."""
+    """The data of one profile for the page's script."""
     own = [row for row in summary.rows if row.spot.owner == "core"]
     others = [row for row in summary.rows if row.spot.owner != "core"][:OTHERS]
     rows = sorted(own + others, key=lambda row: -row.own)
@@ -40,7 +40,7 @@ def profile_data(title: str, summary: Summary) -> dict[str, object]:
 
 
 def line_costs(summary: Summary) -> dict[str, dict[int, list[int]]]:
-    """{file: {line: [own cost, cost of what it calls]}}, the dearest file first."""
+    """{file: {line: [own cost, cost of its calls]}}, the most expensive file first."""
     files: dict[str, dict[int, list[int]]] = defaultdict(dict)
     for spot, own in summary.lines.items():
         if spot.line:

@@ -1,4 +1,4 @@
-"""Reads what `perf script` prints: samples, of which the lines are asked of addr2line."""
+"""Reads the samples that `perf script` prints; addr2line finds their lines."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from tools.lens.costs import Place, Profile
 from tools.lens.sources import is_core
 
-# What `perf script` is asked for, and how it prints that: a line for each mapped file, and one for each sample.
+# The fields requested of `perf script`, and its output: a line for each mapped file and for each sample.
 FIELDS = ("--show-mmap-events", "-F", "comm,tid,time,event,ip,sym,dso", "-G")
 MAPPED = re.compile(
     r"PERF_RECORD_MMAP2? .*: \[0x(?P<start>[0-9a-f]+)\(0x(?P<size>[0-9a-f]+)\) @ (?P<offset>0x[0-9a-f]+|0) "
@@ -20,7 +20,7 @@ SAMPLE = re.compile(r":\s+(?P<address>[0-9a-f]+) (?P<symbol>.*) \((?P<file>[^()]
 
 @dataclass(frozen=True)
 class Mapping:
-    """A part of a file in memory."""
+    """A part of a file that is mapped into memory."""
 
     start: int
     end: int
@@ -32,7 +32,7 @@ class Mapping:
 
 
 def read_samples(lines: Iterable[str]) -> tuple[Counter[tuple[str, str, int]], list[Mapping]]:
-    """read_samples(lines) -> how many samples there are of each (library, symbol, address), and what was mapped where."""
+    """read_samples(lines) -> the number of samples of each (library, symbol, address), and the mappings."""
     samples: Counter[tuple[str, str, int]] = Counter()
     mappings = []
     for line in lines:
@@ -46,13 +46,13 @@ def read_samples(lines: Iterable[str]) -> tuple[Counter[tuple[str, str, int]], l
 
 
 def offset_in(mappings: Sequence[Mapping], file: str, address: int) -> int:
-    """offset_in(mappings, file, address) -> where in the file that address is; 0 if it was not mapped."""
+    """offset_in(mappings, file, address) -> the address's offset in the file; 0 if it was not mapped."""
     places = (mapping.place(address) for mapping in mappings if mapping.file == file)
     return next((place for place in places if place is not None), 0)
 
 
 def read_perf(lines: Iterable[str], title: str = "") -> Profile:
-    """read_perf(lines of `perf script`) -> the Profile, in samples; lines are those of the core alone."""
+    """read_perf(lines of `perf script`) -> the Profile, in samples; only the core has lines."""
     samples, mappings = read_samples(lines)
     profile = Profile(title, "samples")
     known: dict[tuple[str, int], tuple[str, int]] = {}
@@ -67,9 +67,9 @@ def read_perf(lines: Iterable[str], title: str = "") -> Profile:
 
 
 def source_lines(library: str, offsets: Sequence[int]) -> list[tuple[str, int]]:
-    """source_lines(library, offsets) -> (file, line) of each; ("", 0) where nobody knows.
+    """source_lines(library, offsets) -> (file, line) of each; ("", 0) if unknown.
 
-    The library's code is linked where it lies in the file, as that of shared libraries is.
+    The code of a shared library is linked at its offset in the file.
     """
     asked = "".join(f"{offset:#x}\n" for offset in offsets)
     done = subprocess.run(["addr2line", "-e", library], input=asked, capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Runs a subject under callgrind or perf, and reads what that wrote."""
+"""Runs a subject under callgrind or perf, and reads the result."""
 
 import os
 import shutil
@@ -19,17 +19,17 @@ GET = {
     "valgrind": "Debian, Ubuntu: apt-get install valgrind; Fedora: dnf install valgrind valgrind-devel",
     "perf": "Debian: apt-get install linux-perf; Ubuntu: apt-get install linux-tools-generic; Fedora: dnf install perf",
 }
-TOOLS = {"callgrind": "valgrind", "perf": "perf"}       # what each kind of recording is made with
-# Counted are one thread's steps. The order of sets and dicts of strings stays the same.
+TOOLS = {"callgrind": "valgrind", "perf": "perf"}       # the tool of each kind of recording
+# One thread is counted. Sets and dicts of strings keep one order.
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 class Missing(RuntimeError):
-    """What this system lacks, and how to get it."""
+    """A tool that this system lacks, and how to install it."""
 
 
 def environment() -> dict[str, str]:
-    """That of a subject: the profiling build stands before any other, and this tree is there for `tools` and `benchmarks`."""
+    """A subject's environment: first on the path is the profiling build, then this tree for `tools` and `benchmarks`."""
     path = os.pathsep.join([str(SITE), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     return {**os.environ, **ONE_THREAD, "PYTHONPATH": path, "PYTHONSAFEPATH": "1", "PYTHONHASHSEED": "0"}
 
@@ -39,7 +39,7 @@ def subject(recorder: str, what: Sequence[str]) -> list[str]:
 
 
 def available() -> str:
-    """available() -> the tool to record with: callgrind where there is one, else perf. Missing if there is neither."""
+    """available() -> the tool to record with: callgrind if installed, else perf. Raises Missing if there is neither."""
     for kind, tool in TOOLS.items():
         if shutil.which(tool):
             return kind
@@ -76,7 +76,7 @@ def record_callgrind(what: Sequence[str]) -> list[Profile]:
 
 
 def switch(folder: Path) -> Path:
-    """The library by which a subject tells callgrind when to count."""
+    """The library with which a subject switches callgrind on and off."""
     library = folder / "switch.so"
     compiler = (os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc").split()
     headers = f"-I{sysconfig.get_path('include')}"
@@ -108,7 +108,7 @@ def record_run(what: Sequence[str]) -> Profile:
 
 
 def checked(profiles: list[Profile], status: int) -> list[Profile]:
-    """The profiles; SystemExit if there is none. That a script has failed is said, and its profile kept."""
+    """The profiles; SystemExit if there is none. A script that failed is reported, and its profile kept."""
     if status:
         print(f"the profiled program has ended with status {status}", file=sys.stderr)
     if not any(profile.own for profile in profiles):

@@ -1,4 +1,4 @@
-"""Whose a place is: a function and line of the core, a helper of Cython's, or a function of NumPy, Python or the C library."""
+"""Finds the owner of a place: a function and line of the core, a Cython helper, or a function of NumPy, Python or libc."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path("build", "profile")
 CORE = Path("autograd_cy", "_core")
 HELPERS = "Cython's helpers"
-# What the path of a library has, and whose it is; the first that fits.
+# Patterns of library paths and their owners; the first match counts.
 OWNERS = (
     ("blas", "BLAS"), ("/numpy/", "NumPy"), ("/libpython", "Python"), ("/bin/python", "Python"), ("/lib-dynload/", "Python"),
     ("/libc.", "C library"), ("/libc-", "C library"), ("/libm.", "C library"), ("/ld-", "C library"), ("kernel", "kernel"),
@@ -23,7 +23,7 @@ C_FUNCTION = re.compile(r"[A-Za-z][^#;=]*?\b(?P<name>\w+)\s*\([^;]*$")
 
 
 class Spot(NamedTuple):
-    """A place by names that a reader knows: whose it is, the file below the root ("" if not of the core), function, line."""
+    """A place in readable names: its owner, the file below the root ("" outside of the core), function, line."""
 
     owner: str
     file: str
@@ -42,7 +42,7 @@ class Source:
 def spot_of(place: Place) -> Spot:
     """spot_of(place) -> the Spot of a place in a recording.
 
-    What a function of the core has of Python's headers and of Cython's helpers, inlined, is its own, without a line.
+    Code of Python's headers and Cython's helpers that is inlined into a function of the core counts for it, without a line.
     """
     if not is_core(place.library):
         return Spot(owner_of(place.library), "", plain(place.symbol), 0)
@@ -55,7 +55,7 @@ def spot_of(place: Place) -> Spot:
 
 @cache
 def spot_of_symbol(name: str) -> Spot:
-    """spot_of_symbol("autograd_cy._core.graph.node.make_node") -> that function's Spot; HELPERS' if there is none."""
+    """spot_of_symbol("autograd_cy._core.graph.node.make_node") -> that function's Spot, or that of HELPERS."""
     parts = name.split(".")
     for n in range(len(parts) - 1, 2, -1):
         function = ".".join(parts[n:])
@@ -72,16 +72,16 @@ def is_core(library: str) -> bool:
 
 @cache
 def owner_of(library: str) -> str:
-    """owner_of("/usr/lib/libc.so.6") -> "C library"; what nobody knows goes by its file name."""
+    """owner_of("/usr/lib/libc.so.6") -> "C library"; an unknown library by its file name."""
     name = f"/{library.lower()}"
     return next((owner for part, owner in OWNERS if part in name), Path(library).name or "unknown")
 
 
 @cache
 def source_file(file: str) -> str | None:
-    """source_file(path in the debug information) -> the file below the root; None for C that Cython wrote itself.
+    """source_file(path in the debug information) -> the file below the root; None for Cython's own C.
 
-    Cython gives a template's rendered .pyx the name that it would have beside the template, and a .pxd at times its bare name.
+    Cython names a template's rendered .pyx as if it were beside the template, and a .pxd sometimes by its bare name.
     """
     path = Path(file)
     if path.suffix not in (".pyx", ".pxd", ".h"):
@@ -106,9 +106,9 @@ def source(file: str) -> Source:
 
 
 def functions_of(lines: tuple[str, ...]) -> list[str]:
-    """functions_of(lines of Cython) -> for each line the function that it stands in, with its classes; "" outside."""
+    """functions_of(lines of Cython) -> for each line its function, with classes; "" outside."""
     found: list[str] = []
-    around: list[tuple[int, str, bool]] = []        # indentation, name, is it a function
+    around: list[tuple[int, str, bool]] = []        # indentation, name, whether it is a function
     for line in lines:
         text = line.lstrip(" ")
         if text and text[0] not in "#)":
@@ -134,7 +134,7 @@ def opening(line: str) -> tuple[int, str, bool] | None:
 
 
 def c_functions_of(lines: tuple[str, ...]) -> list[str]:
-    """c_functions_of(lines of C) -> for each line the function that it stands in; each begins in the first column."""
+    """c_functions_of(lines of C) -> for each line its function; functions begin in the first column."""
     found, name = [], ""
     for line in lines:
         if match := C_FUNCTION.match(line):
@@ -147,7 +147,7 @@ def c_functions_of(lines: tuple[str, ...]) -> list[str]:
 
 @cache
 def plain(symbol: str) -> str:
-    """plain("__pyx_f_1a_2bc_name.constprop.0") -> "a.bc.name": a name as in the sources, without what compilers add."""
+    """plain("__pyx_f_1a_2bc_name.constprop.0") -> "a.bc.name": a name as in the sources, without the compilers' additions."""
     name = re.split(r"[.']|@@", symbol)[0] or symbol
     match = re.match(r"__pyx_(?:pf|pw|fuse_\w+?|f)_(?=\d)", name)
     if not match:
@@ -164,7 +164,7 @@ def plain(symbol: str) -> str:
 
 
 def full_name(spot: Spot) -> str:
-    """full_name(spot of the core) -> its function with its module, as `plain` gives it for its symbol."""
+    """full_name(spot of the core) -> its function with its module, like `plain` of its symbol."""
     module = Path(spot.file).with_suffix("")
     if BUILD / "templates" in module.parents:
         module = module.relative_to(BUILD / "templates")

@@ -1,9 +1,9 @@
-"""What runs inside the profiled process: workloads of benchmarks/, or a script, with the recorder on for them alone.
+"""Runs inside the profiled process: workloads of benchmarks/ or a script, and switches the recorder on for them only.
 
     python -m tools.lens.subject RECORDER --workloads NAME ...
     python -m tools.lens.subject RECORDER --script SCRIPT [arguments]
 
-RECORDER is callgrind:SWITCH, a library made of switch.c; perf:FIFO, by which perf is told to begin; or loop, for samplers.
+RECORDER is callgrind:SWITCH, a library built from switch.c; perf:FIFO, which tells perf to begin; or loop, for samplers.
 """
 
 import ctypes
@@ -18,10 +18,10 @@ from benchmarks.large import large_workloads
 from benchmarks.transforms import TRANSFORMS
 from benchmarks.workloads import WORKLOADS, Workload
 
-WARM_UP = 3         # calls of a step that are not recorded: they fill caches, free lists and pools
-SECONDS = 4.0       # how long a sampler looks at a step
+WARM_UP = 3         # unrecorded calls of a step, which fill caches, free lists and pools
+SECONDS = 4.0       # seconds for which a sampler watches a step
 
-# Those of small tensors, whose steps take the core's own time, and all.
+# Workloads on small tensors, whose steps spend their time in the core; all workloads.
 SMALL = [workload.name for workload in (*WORKLOADS, *TRANSFORMS)]
 WORKLOAD_BY_NAME: dict[str, Workload] = {w.name: w for w in (*WORKLOADS, *TRANSFORMS, *large_workloads(1))}
 
@@ -34,7 +34,7 @@ class Callgrind:
         self.call.restype, self.call.argtypes = ctypes.py_object, [ctypes.py_object, ctypes.c_char_p]
 
     def record(self, title: str, run: Callable[[], object]) -> None:
-        """Run once, and have what it took written as a part of its own."""
+        """Run once, and have its cost written as a separate part."""
         self.call(run, title.encode())
 
     record_steps = record
@@ -62,7 +62,7 @@ class Perf:
 
 
 class Loop:
-    """For a sampler that looks from the start."""
+    """For a sampler that runs from the start."""
 
     def record(self, title: str, run: Callable[[], object]) -> None:
         run()
@@ -84,15 +84,15 @@ def record_workload(recorder: Callgrind | Perf | Loop, name: str) -> None:
     step = WORKLOAD_BY_NAME[name].setup(importlib.import_module("autograd_cy"))
     for _ in range(WARM_UP):
         step()
-    gc.collect()        # else one falls into some steps
+    gc.collect()        # otherwise a collection falls into some steps
     recorder.record_steps(name, step)
 
 
 def record_script(recorder: Callgrind | Perf | Loop, script: str, arguments: Sequence[str]) -> None:
-    """Run a script as `python -m autograd_cy script` does; also one that imports torch."""
+    """Run a script, also one that imports torch, as `python -m autograd_cy script` does."""
     main = importlib.import_module("autograd_cy.__main__")
     sys.argv = [str(main.__file__), script, *arguments]
-    sys.path.insert(0, os.path.dirname(os.path.realpath(script)))       # Python's safe path, on here, has left that to us
+    sys.path.insert(0, os.path.dirname(os.path.realpath(script)))       # the safe path is on, so Python did not do this
     recorder.record(script, main.main)
 
 

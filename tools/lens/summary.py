@@ -1,4 +1,4 @@
-"""What a profile comes to, by owner, function and line; and the same as text, in lines of 100 columns."""
+"""Sums up a profile by owner, function and line; also as text in 100 columns."""
 
 import textwrap
 from collections import Counter, defaultdict
@@ -9,12 +9,12 @@ from tools.lens.costs import Profile
 from tools.lens.sources import BUILD, CORE, Spot, full_name, plain, source, source_file, spot_of
 
 WIDTH = 100
-FUNCTIONS, LINES = 12, 8        # how many of each the text shows
+FUNCTIONS, LINES = 12, 8        # number of each that the text shows
 
 
 @dataclass(frozen=True)
 class Row:
-    """A function: its own cost, what it and all that it calls cost, and how often it was called; None where it is inlined."""
+    """A function: its own cost, its total cost, and its number of calls; the last two are None if it is inlined."""
 
     spot: Spot
     own: int
@@ -24,7 +24,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Summary:
-    """A profile by names. `rows` are functions, `lines` those of the core, dearest first."""
+    """A profile by names: functions (`rows`) and lines of the core, the most expensive first."""
 
     profile: Profile
     owners: Counter[str]
@@ -61,7 +61,7 @@ def summarize(profile: Profile) -> Summary:
 
 
 def by_name(costs: Counter[str]) -> dict[str, int]:
-    """by_name(costs of symbols) -> those of functions: a function can be compiled more than once."""
+    """by_name(costs of symbols) -> the costs of functions, which may be compiled more than once."""
     found: dict[str, int] = defaultdict(int)
     for symbol, cost in costs.items():
         found[plain(symbol)] += cost
@@ -69,7 +69,7 @@ def by_name(costs: Counter[str]) -> dict[str, int]:
 
 
 def lines_with_callees(profile: Profile) -> Counter[tuple[str, int]]:
-    """What lines of the core cost with what they call."""
+    """The total costs of lines of the core."""
     found: Counter[tuple[str, int]] = Counter()
     for (file, line), cost in profile.inclusive_lines.items():
         if name := source_file(file):
@@ -104,7 +104,7 @@ def as_text(summary: Summary, title: str) -> str:
 
 
 def owners_text(summary: Summary) -> list[str]:
-    """The total, and whose it is, in lines."""
+    """The total cost and its owners, as lines."""
     named = [(owner, summary.share(cost)) for owner, cost in summary.owners.most_common()]
     shares = ", ".join(f"{owner} {share}" for owner, share in named if share != "0.0%")
     text = f"{summary.profile.total:,} {summary.profile.unit}: {shares}"
@@ -112,7 +112,7 @@ def owners_text(summary: Summary) -> list[str]:
 
 
 def as_table(summaries: dict[str, Summary]) -> str:
-    """as_table(summary of each workload) -> a block for each: whose the cost is, and the hot functions with their share."""
+    """as_table(summary of each workload) -> a block for each: the owners of the cost, and the hot functions."""
     out = []
     for title, summary in summaries.items():
         out += [title, *owners_text(summary)]

@@ -1,7 +1,7 @@
-"""How much of a line is work of Python's: the scores by which `cython -a` colours lines yellow.
+"""The amount of Python work in a line: the scores by which `cython -a` colours lines yellow.
 
-Cython writes its own page of them only without line directives. So they are counted here, by its rules
-(Cython/Compiler/Annotate.py), in the C of the profiling build.
+Cython writes them only without line directives. This module therefore counts them in the C of the profiling build, by the
+rules of Cython/Compiler/Annotate.py.
 """
 
 import re
@@ -13,19 +13,19 @@ from pathlib import Path
 from tools.lens.sources import BUILD, ROOT
 
 DIRECTIVE = re.compile(r'#line (\d+) "(.*)"')
-# A call, and what it counts: functions of Python's C API most, macros least.
+# Calls and their scores: functions of Python's C API count most, macros least.
 CALL = re.compile(
     r"(?P<helper_macro>__Pyx_[A-Z][A-Z_]+\()|(?P<helper>(?:__Pyx_[A-Z][a-z_][A-Za-z_]*|__pyx_convert_[A-Za-z_]*)\()|"
     r"(?P<macro>Py[A-Z][a-z]+_[A-Z][A-Z_]+\()|(?P<python>Py[A-Z][a-z]+_[A-Z][a-z][A-Za-z_]*\()"
 )
 POINTS = {"helper_macro": 1, "helper": 2, "macro": 1, "python": 5}
-# What Cython counts nothing for: its own debugging.
+# Cython does not count its own debugging.
 FREE = re.compile(r"__Pyx_(?:X?(?:GOT|GIVE)REF|RefNanny[A-Za-z]+|Trace[A-Za-z]+|PYX_ERR)\(|__PYX_ERR\(")
 
 
 @cache
 def scores(file: str) -> Counter[int]:
-    """scores(file below the root) -> the score of each line; none where there is no C of that file."""
+    """scores(file below the root) -> the score of each line; empty if the file has no C."""
     module = Path(file).with_suffix(".c")
     if BUILD / "templates" in module.parents:
         module = module.relative_to(BUILD / "templates")

@@ -1,9 +1,9 @@
-"""Write what follows from the op table: the type stubs, and the reference docs/operations.md.
+"""Write the type stubs and docs/operations.md from the table of operations.
 
     python -m tools.stubs
 
-Signatures and texts come from the compiled functions and what is attached to Tensor. Types, which the functions don't
-carry, are looked up by parameter name in `tables.py`: the one place for what is written by hand.
+Signatures and texts come from the compiled functions and from the attributes of Tensor. Their types come from `tables.py`, by
+parameter name; only that file is written by hand.
 """
 
 from tools.stubs.modules import stubs

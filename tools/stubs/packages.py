@@ -1,6 +1,6 @@
-"""The stubs of packages that gather names: those that they import at once, and those that they import when asked for.
+"""The stubs of packages that gather names: names imported at once, and names imported on first use.
 
-Checkers of types read neither a computed `__all__` nor the table of `names_later()`.
+Type checkers read neither a computed `__all__` nor the table of `names_later()`.
 """
 
 import ast
@@ -30,7 +30,7 @@ def package_stubs():
 
 
 def assigned(statements):
-    """The names that statements assign, in the branches of an `if`, too."""
+    """The names that statements assign, also in branches of an `if`."""
     found = set()
     for statement in statements:
         if isinstance(statement, ast.If):
@@ -41,7 +41,7 @@ def assigned(statements):
 
 
 def only_gathers(statements):
-    """Whether there is no definition, nor a namespace that is filled otherwise (those have stubs of their own)."""
+    """Whether a module has neither definitions nor a namespace that is filled otherwise (these have their own stubs)."""
     return not any(isinstance(s, ast.FunctionDef | ast.ClassDef) for s in statements) and not any(
         isinstance(node, ast.Name) and node.id == "globals" for s in statements for node in ast.walk(s)
     )
@@ -62,12 +62,12 @@ def package_stub(name, statements):
 
 
 def stub_of(public, taken, constants=()):
-    """The text of a stub: what it imports from where, the public names, the constants."""
+    """The text of a stub: imports, public names, constants."""
     return "\n".join([HEADER, *import_lines(taken), "", *listed(public), *constants, ""])
 
 
 def imported(statement, public):
-    """What an import makes public, as it is written in a stub."""
+    """The public names of an import, as written in a stub."""
     found = set()
     for alias in statement.names:
         own = alias.asname or alias.name
@@ -77,7 +77,7 @@ def imported(statement, public):
 
 
 def as_public(name, public):
-    """A name as an import makes it public: what `__all__` doesn't list is imported as itself."""
+    """A name as an import makes it public: `name as name` if `__all__` does not list it."""
     return name if name in public or name == "*" else f"{name} as {name}"
 
 
@@ -99,12 +99,12 @@ def import_of(home, names):
 
 
 def home_key(home):
-    """What is absolute, then what is relative, the furthest first; a package before its modules."""
+    """A sorting key: absolute imports, then relative ones, the furthest first; a package before its modules."""
     inner = home.lstrip(".")
     return home.startswith("."), len(inner) - len(home), bool(inner), natural(inner)
 
 
 def name_key(name):
-    """The order of names in an import, whose cases don't count."""
+    """A sorting key for names in an import, without case."""
     own = name.partition(" ")[0]
     return by_kind(own)[0], natural(own.lower()), natural(own)

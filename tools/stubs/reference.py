@@ -14,14 +14,13 @@ HEAD = """\
 
 # Operations
 
-Each operation is a function of `autograd_cy` (or `autograd_cy.nn.functional`, as its name says), and a method of
-`Tensor` under the names in the second column. The third one names the node that records it, as seen in the example of
-its docstring; without one, the operation has no gradient.
+Each operation is a function of `autograd_cy` or of the namespace in its name, and a method of `Tensor` under the names in the
+second column. The third column names the node that records it; an operation without a node has no gradient.
 
-The column `vmap` says what the operation does with a batch: its operands are `aligned`; it works `along` other dimensions; it
-takes all samples `as they are`; it is `composed` of others that have their rules, or has a `rule` of its own. A `loop` would
-compute one sample after the other, and warn. Masks that differ from sample to sample are no index: what they pick has no
-one shape.
+The column `vmap` describes the batching rule. `aligned` operations broadcast batched operands, `along` ones work along the
+other dimensions, and `as they are` ones take all samples at once. `composed` operations use the rules of others, and a
+`rule` is a function of its own. A `loop` would compute samples one by one, with a warning. Masks that differ between
+samples cannot be an index, because their results have no common shape.
 """
 
 COLUMNS = ["operation", "methods", "node", "vmap", "what it computes", "gradient"]
@@ -36,9 +35,9 @@ def reference():
 
 
 def family(function):
-    """What the family of an operation is called: how the docstring of its folder begins."""
+    """The title of an operation's family: the start of its folder's docstring."""
     folder = sys.modules[function.__module__.rpartition(".")[0]]
-    text = Path(folder.__path__[0], "__init__.py").read_text(encoding="utf-8")  # which is not imported where it is installed
+    text = Path(folder.__path__[0], "__init__.py").read_text(encoding="utf-8")  # not imported if the package is installed
     return (ast.get_docstring(ast.parse(text)) or "").partition(":")[0]
 
 

@@ -12,14 +12,14 @@ from tools.stubs.tables import METHOD_RESULTS, OVERLOADS, PARAMETERS, RESULTS
 # "call(arguments) -> result: what it does"
 CALL = re.compile(r"(?P<call>\w+[(\[].*?[)\]])(?: -> (?P<result>[^:]*))?(?:: (?P<text>.*))?")
 
-# Types whose names an operation or a method may take: each is marked where it stands for the type. A name in front of a
-# colon is a parameter.
+# Types whose names an operation or a method may also have: a marked name means the type. A name before a colon is a
+# parameter.
 SHADOWED = re.compile(r"(?<![.\w])(bool|complex|device|dtype|float|int|layout|object|str|type)\b(?!:)")
 MARK = "§"
 
 
 class Doc(NamedTuple):
-    """What a docstring says: how to call the function, what comes back, what it does."""
+    """A docstring's parts: the call, the result, the description."""
 
     call: str
     result: str | None
@@ -27,7 +27,7 @@ class Doc(NamedTuple):
 
 
 def doc_of(function):
-    """The docstring of a function in its parts; where it doesn't begin with the call, all of it is `text`."""
+    """The parts of a function's docstring; without a call at the start, all of it is `text`."""
     first, *others = [" ".join(part.split()) for part in prose(function).split("\n\n")]
     found = CALL.fullmatch(first)
     if found is None:
@@ -41,13 +41,13 @@ def prose(function):
 
 
 def sentence(function):
-    """The first sentence on what the function does."""
+    """The first sentence of the description."""
     text = doc_of(function).text.partition(". ")[0].rstrip(".")
     return f"{text}." if text else ""
 
 
 def parameter_type(owner, name, parameter):
-    """The type of a parameter: its annotation, or as the tables have it. The `owner` of a class's functions is its name."""
+    """The type of a parameter: its annotation, or its entry in the tables. `owner` is the class of a method."""
     if isinstance(parameter.annotation, str):
         return parameter.annotation
     keys = (f"{owner}.{name}.{parameter.name}", f"{name}.{parameter.name}", parameter.name)
@@ -66,7 +66,7 @@ def default_text(value):
 
 
 def parameters_text(owner, name, parameters, first=()):
-    """The parameters with their types, after those of `first` ("self" or nothing)."""
+    """The parameters with their types, after `first` ("self" or nothing)."""
     texts = list(first)
     for i, p in enumerate(parameters):
         before = parameters[i - 1].kind if i else p.POSITIONAL_OR_KEYWORD
@@ -83,7 +83,7 @@ def parameters_text(owner, name, parameters, first=()):
 
 
 def result_type(owner, name, function):
-    """The type of the result: of the docstring's arrow, of the table, or None where the docstring names no result."""
+    """The type of the result, from the docstring's arrow or the table; None if the docstring names no result."""
     known = METHOD_RESULTS.get(f"{owner}.{name}")
     if known is not None:
         return known
@@ -96,9 +96,9 @@ def result_type(owner, name, function):
 
 
 def signatures(name, function, method=False, owner="", result=None, into=False):
-    """The signatures of a function, several where it is overloaded: "(parameters) -> result".
+    """The signatures of a function, several if it is overloaded: "(parameters) -> result".
 
-    With `into` it takes `out=` if its result is a Tensor.
+    With `into`, a function that returns a Tensor has `out=`.
     """
     parameters = list(inspect.signature(function).parameters.values())
     overloads = OVERLOADS.get(f"{owner}.{name}") or OVERLOADS.get(name)
@@ -135,7 +135,7 @@ def definition(name, texts, doc=""):
 
 
 def broken(head):
-    """A `def` in lines that are short enough."""
+    """A `def`, wrapped."""
     if len(head) <= 104:
         return head
     start, rest = head.split("(", 1)
@@ -146,7 +146,7 @@ def broken(head):
 
 
 def marked(types):
-    """A signature or a type, with those names marked that a scope may take for something else."""
+    """A signature or a type, with names marked that the scope redefines."""
     return SHADOWED.sub(rf"{MARK}\1", types)
 
 

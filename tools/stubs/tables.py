@@ -1,7 +1,7 @@
-"""The types that compiled functions do not tell: by the name of a parameter, and by what a docstring calls the result.
+"""Types of compiled functions, by the name of a parameter and by the result that a docstring names.
 
-A name means the same thing everywhere; where it doesn't, the entry "function.parameter" or "Class.method.parameter" is
-the one that counts. A default of None adds `| None`. Names with an underscore are the ALIASES.
+A parameter name means the same everywhere, unless there is an entry "function.parameter" or "Class.method.parameter". A
+default of None adds `| None`. Names with an underscore are the ALIASES.
 """
 
 # Type aliases, at the top of _core/graph/tensor.pyi.
@@ -24,7 +24,7 @@ PARAMETERS = {
     "bernoulli.p": "float", "bernoulli_.p": "float | Tensor", "geometric_.p": "float",
     "to_device.stream": "Any", "answer_errors.error": "type[BaseException]", "owner": "_Array", "holder": "list[_Array]",
     "references_besides.tensors": "list[Tensor]",
-    # of recurrent layers, which take packed sequences, too: by place, each argument then being another one
+    # recurrent layers, whose positional arguments differ for packed sequences
     "hx": "Any", "params": "Any", "has_biases": "Any", "num_layers": "Any", "dropout": "Any", "train": "Any",
     "bidirectional": "Any", "batch_first": "Any", "lstm_cell.hx": "Sequence[Tensor]", "w_ih": "Tensor", "w_hh": "Tensor",
     "b_ih": "Tensor | None", "b_hh": "Tensor | None",
@@ -292,7 +292,7 @@ PARAMETERS = {
     "elements": "_Operand", "end": "Tensor", "test_elements": "_Operand",
     **{f"{name}_polynomial_{kind}.n": "_Operand" for name, kinds in _POLYNOMIALS.items() for kind in kinds},
     "addcdiv.value": "_Number", "addcmul.value": "_Number", "lerp.weight": "Tensor | _Number",
-    # where a name means something else
+    # names with another meaning
     "Node.register_hook.hook": "Callable[..., Any]",
     "Node.register_prehook.hook": "Callable[..., Any]",
     "Tensor.register_post_accumulate_grad_hook.hook": "Callable[[Tensor], None]",
@@ -338,7 +338,7 @@ PARAMETERS = {
     "view_as.other": "Tensor",
 }
 
-# What docstrings say after the arrow.
+# Results after the arrow of a docstring.
 RESULTS = {
     None: "None",
     "Any": "Any",
@@ -350,7 +350,7 @@ RESULTS = {
     "bool": "bool",
     "int": "int",
     "ndarray": "_Array",
-    "number": "int | float | bool",  # not complex, as in PyTorch: else no loss could be compared
+    "number": "int | float | bool",  # not complex, as in PyTorch, so that losses can be compared
     "list or number": "Any",
     "tuple of ints": "tuple[int, ...]",
     "tuple of Tensors": "tuple[Tensor, ...]",
@@ -397,7 +397,7 @@ OVERLOADS = {
     "where": ["(input: _Operand, other: _Operand) -> Tensor"],
 }
 
-# What the fields of named tuples hold.
+# The types of fields of named tuples.
 FIELDS = dict.fromkeys(
     ("L", "LD", "LU", "P", "Q", "R", "S", "U", "V", "Vh", "a", "bin_edges", "cloned_coefficient", "eigenvalues",
      "eigenvectors", "exponent", "hist", "indices", "info", "inverse", "logabsdet", "mantissa", "max", "min", "pivots", "rank",
@@ -511,7 +511,7 @@ _OPERATORS = {
     "(self) -> tuple[int, int]": "dlpack_device",
 }
 
-# Special methods by class. What every object has (and pickle calls) needs none.
+# Special methods by class, without those of every object (and of pickle).
 SPECIAL = {
     "Tensor": {
         **{f"__{name}__": text for text, names in _OPERATORS.items() for name in names.split()},
@@ -562,7 +562,7 @@ UNTOLD = {
     "__pyx_vtable__", "__reduce_cython__", "__setstate__", "__setstate_cython__", "__test__", "__torch_function__",
 }  # fmt: skip
 
-# What the facade takes from the other modules of the core: {module: (classes, {function: result})}.
+# Names that the facade imports from other modules of the core: {module: (classes, {function: result})}.
 CORE = {
     "arrays.dtypes": (
         ["dtype"],

@@ -141,7 +141,7 @@ class Tensor(TensorBase):
     def absolute_(self) -> Tensor:
         """abs() written into the tensor's own memory."""
     def acos(self) -> Tensor:
-        """The angle in radians whose cosine is input; NaN beyond -1 and 1."""
+        """The angle in radians whose cosine is input; NaN outside of -1 and 1."""
     def acos_(self) -> Tensor:
         """acos() written into the tensor's own memory."""
     def acosh(self) -> Tensor:
@@ -197,7 +197,7 @@ class Tensor(TensorBase):
     def apply_(self, callable: Callable[..., Any]) -> Tensor:
         """write callable(x) in the place of each element x."""
     def arccos(self) -> Tensor:
-        """The angle in radians whose cosine is input; NaN beyond -1 and 1."""
+        """The angle in radians whose cosine is input; NaN outside of -1 and 1."""
     def arccos_(self) -> Tensor:
         """acos() written into the tensor's own memory."""
     def arccosh(self) -> Tensor:
@@ -205,7 +205,7 @@ class Tensor(TensorBase):
     def arccosh_(self) -> Tensor:
         """acosh() written into the tensor's own memory."""
     def arcsin(self) -> Tensor:
-        """The angle in radians whose sine is input; NaN beyond -1 and 1."""
+        """The angle in radians whose sine is input; NaN outside of -1 and 1."""
     def arcsin_(self) -> Tensor:
         """asin() written into the tensor's own memory."""
     def arcsinh(self) -> Tensor:
@@ -221,7 +221,7 @@ class Tensor(TensorBase):
     def arctan_(self) -> Tensor:
         """atan() written into the tensor's own memory."""
     def arctanh(self) -> Tensor:
-        """The inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+        """The inverse of the hyperbolic tangent; NaN outside of -1 and 1."""
     def arctanh_(self) -> Tensor:
         """atanh() written into the tensor's own memory."""
     def argmax(self, dim: _int | None = None, keepdim: _bool = False) -> Tensor:
@@ -246,7 +246,7 @@ class Tensor(TensorBase):
         """a copy with as_strided() replaced by `src`."""
     def as_subclass(self, cls: _type[_S]) -> _S: ...
     def asin(self) -> Tensor:
-        """The angle in radians whose sine is input; NaN beyond -1 and 1."""
+        """The angle in radians whose sine is input; NaN outside of -1 and 1."""
     def asin_(self) -> Tensor:
         """asin() written into the tensor's own memory."""
     def asinh(self) -> Tensor:
@@ -262,7 +262,7 @@ class Tensor(TensorBase):
     def atan_(self) -> Tensor:
         """atan() written into the tensor's own memory."""
     def atanh(self) -> Tensor:
-        """The inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+        """The inverse of the hyperbolic tangent; NaN outside of -1 and 1."""
     def atanh_(self) -> Tensor:
         """atanh() written into the tensor's own memory."""
     def backward(
@@ -283,31 +283,27 @@ class Tensor(TensorBase):
     def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
         """how often each number from 0 on occurs in a vector of integers."""
     def bitwise_and(self, other: _Operand) -> Tensor:
-        """AND of the bits of integers, or of truth values."""
+        """AND of the bits of integers, or of bools."""
     def bitwise_and_(self, other: _Operand) -> Tensor:
         """bitwise_and() written into the tensor's own memory."""
     def bitwise_left_shift(self, other: _Operand) -> Tensor:
-        """The bits of integers shifted to the left by other; by more than there are, or by less than none, all
-        of them.
-        """
+        """The bits of integers shifted left by other; a negative or too large shift removes all bits."""
     def bitwise_left_shift_(self, other: _Operand) -> Tensor:
         """bitwise_left_shift() written into the tensor's own memory."""
     def bitwise_not(self) -> Tensor:
-        """The bits of integers inverted; of truth values, NOT."""
+        """The inverted bits of integers; NOT of bools."""
     def bitwise_not_(self) -> Tensor:
         """bitwise_not() written into the tensor's own memory."""
     def bitwise_or(self, other: _Operand) -> Tensor:
-        """OR of the bits of integers, or of truth values."""
+        """OR of the bits of integers, or of bools."""
     def bitwise_or_(self, other: _Operand) -> Tensor:
         """bitwise_or() written into the tensor's own memory."""
     def bitwise_right_shift(self, other: _Operand) -> Tensor:
-        """The bits of integers shifted to the right by other; by more than there are, or by less than none,
-        all of them.
-        """
+        """The bits of integers shifted right by other; a negative or too large shift leaves the sign only."""
     def bitwise_right_shift_(self, other: _Operand) -> Tensor:
         """bitwise_right_shift() written into the tensor's own memory."""
     def bitwise_xor(self, other: _Operand) -> Tensor:
-        """XOR of the bits of integers, or of truth values."""
+        """XOR of the bits of integers, or of bools."""
     def bitwise_xor_(self, other: _Operand) -> Tensor:
         """bitwise_xor() written into the tensor's own memory."""
     def bmm(self, mat2: Tensor) -> Tensor:
@@ -328,7 +324,7 @@ class Tensor(TensorBase):
     def cdouble(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.complex128; itself if it is that."""
     def ceil(self) -> Tensor:
-        """The least integer that is not below input; its gradient is 0."""
+        """The smallest integer that is at least input; its gradient is 0."""
     def ceil_(self) -> Tensor:
         """ceil() written into the tensor's own memory."""
     def cfloat(self, memory_format: Any = None) -> Tensor:
@@ -378,7 +374,7 @@ class Tensor(TensorBase):
     def copy_(self, other: _Operand, non_blocking: _bool = False) -> Tensor:
         """write the elements of `other` (broadcast, converted; or a number) into this tensor."""
     def copysign(self, other: _Operand) -> Tensor:
-        """abs(input) with the sign of other; the gradient at 0 is 0, and that for other."""
+        """abs(input) with the sign of other; the gradient at 0 and for other is 0."""
     def copysign_(self, other: _Operand) -> Tensor:
         """copysign() written into the tensor's own memory."""
     def corrcoef(self) -> Tensor:
@@ -489,11 +485,11 @@ class Tensor(TensorBase):
     def erf_(self) -> Tensor:
         """erf() written into the tensor's own memory."""
     def erfc(self) -> Tensor:
-        """1 - erf(input), exact where that is small."""
+        """1 - erf(input), exact where the result is small."""
     def erfc_(self) -> Tensor:
         """erfc() written into the tensor's own memory."""
     def erfinv(self) -> Tensor:
-        """The number whose erf() is input; NaN beyond -1 and 1."""
+        """The number whose erf() is input; NaN outside of -1 and 1."""
     def erfinv_(self) -> Tensor:
         """erfinv() written into the tensor's own memory."""
     def exp(self) -> Tensor:
@@ -545,7 +541,7 @@ class Tensor(TensorBase):
     def float_power_(self, exponent: _Operand) -> Tensor:
         """float_power() written into the tensor's own memory, which is of double precision."""
     def floor(self) -> Tensor:
-        """The largest integer that is not above input; its gradient is 0."""
+        """The largest integer that is at most input; its gradient is 0."""
     def floor_(self) -> Tensor:
         """floor() written into the tensor's own memory."""
     def floor_divide(self, other: _Operand) -> Tensor:
@@ -553,9 +549,9 @@ class Tensor(TensorBase):
     def floor_divide_(self, other: _Operand) -> Tensor:
         """floor_divide() written into the tensor's own memory."""
     def fmax(self, other: _Operand) -> Tensor:
-        """The larger of input and other; of NaN and a number the number."""
+        """The larger of input and other, ignoring NaN; where they are equal, input gets the gradient."""
     def fmin(self, other: _Operand) -> Tensor:
-        """The smaller of input and other; of NaN and a number the number."""
+        """The smaller of input and other, ignoring NaN; where they are equal, input gets the gradient."""
     def fmod(self, other: _Operand) -> Tensor:
         """what remains of input when divided by other, with the sign of input."""
     def fmod_(self, other: _Operand) -> Tensor:
@@ -603,7 +599,7 @@ class Tensor(TensorBase):
     def half(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.float16; itself if it is that."""
     def hardshrink(self, lambd: _float = 0.5) -> Tensor:
-        """0 where input is from -lambd to lambd, else input."""
+        """0 where input is between -lambd and lambd, otherwise input."""
     def heaviside(self, values: Tensor) -> Tensor:
         """0 where input is negative, 1 where it is positive, and `values` where it is 0."""
     def heaviside_(self, values: Tensor) -> Tensor:
@@ -618,7 +614,7 @@ class Tensor(TensorBase):
     def hsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
         """tensor_split() into columns; of a vector, into parts."""
     def hypot(self, other: _Operand) -> Tensor:
-        """sqrt(input**2 + other**2), without overflow on the way."""
+        """sqrt(input**2 + other**2), without intermediate overflow."""
     def hypot_(self, other: _Operand) -> Tensor:
         """hypot() written into the tensor's own memory."""
     def i0(self) -> Tensor:
@@ -630,7 +626,7 @@ class Tensor(TensorBase):
     def igamma_(self, other: _Operand) -> Tensor:
         """igamma() written into the tensor's own memory."""
     def igammac(self, other: _Operand) -> Tensor:
-        """1 - igamma(input, other), exact where that is small; it has no gradient for input."""
+        """1 - igamma(input, other), exact where the result is small; it has no gradient for input."""
     def igammac_(self, other: _Operand) -> Tensor:
         """igammac() written into the tensor's own memory."""
     @property
@@ -808,7 +804,7 @@ class Tensor(TensorBase):
     def logaddexp(self, other: _Operand) -> Tensor:
         """log(exp(input) + exp(other)), without overflow on the way."""
     def logaddexp2(self, other: _Operand) -> Tensor:
-        """log2(2**input + 2**other), without overflow on the way."""
+        """log2(2**input + 2**other), without intermediate overflow."""
     def logcumsumexp(self, dim: _int) -> Tensor:
         """the logarithms of the sums of exp(x) up to each element along `dim`."""
     def logdet(self) -> Tensor:
@@ -877,7 +873,7 @@ class Tensor(TensorBase):
     @overload
     def max(self, other: Tensor) -> Tensor: ...
     def maximum(self, other: _Operand) -> Tensor:
-        """The larger of input and other; equal ones share the gradient."""
+        """The larger of input and other; where they are equal, they share the gradient."""
     def mean(
         self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
     ) -> Tensor:
@@ -895,7 +891,7 @@ class Tensor(TensorBase):
     @overload
     def min(self, other: Tensor) -> Tensor: ...
     def minimum(self, other: _Operand) -> Tensor:
-        """The smaller of input and other; equal ones share the gradient."""
+        """The smaller of input and other; where they are equal, they share the gradient."""
     def mm(self, mat2: Tensor) -> Tensor:
         """the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast."""
     def mode(self, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
@@ -1210,7 +1206,7 @@ class Tensor(TensorBase):
         stride: Sequence[_int] | None = None
     ) -> Tensor: ...
     def sgn(self) -> Tensor:
-        """input / abs(input), and 0 at 0: the sign of a real number, that of NaN is 0."""
+        """input / abs(input), the sign of a real number; 0 at 0 and NaN."""
     def sgn_(self) -> Tensor:
         """sgn() written into the tensor's own memory."""
     @property
@@ -1224,7 +1220,7 @@ class Tensor(TensorBase):
     def sigmoid_(self) -> Tensor:
         """sigmoid() written into the tensor's own memory."""
     def sign(self) -> Tensor:
-        """1 where input is positive, -1 where it is negative, else 0, of NaN too; its gradient is 0."""
+        """1 where input is positive, -1 where it is negative, 0 at 0 and NaN; its gradient is 0."""
     def sign_(self) -> Tensor:
         """sign() written into the tensor's own memory."""
     def signbit(self) -> Tensor:

@@ -2,9 +2,9 @@
 
 It runs in the process of a library's tests, so it imports neither torch nor this package. Environment variables:
 
-* COMPAT_RECORD: the file, which is appended to. Tests that the file already names are not run again, so a run that
-  died goes on behind the test that killed it.
-* COMPAT_EVERY: of the collected tests, run those whose checksum is divisible by this number.
+* COMPAT_RECORD: the file to append to. Tests that it already names are not run again, so a crashed run resumes after the
+  test that crashed it.
+* COMPAT_EVERY: run the collected tests whose checksum is divisible by this number.
 * COMPAT_SECONDS: a test that takes longer fails.
 """
 
@@ -17,19 +17,19 @@ import zlib
 RECORD = os.environ["COMPAT_RECORD"]
 EVERY = int(os.environ.get("COMPAT_EVERY", "1"))
 SECONDS = int(os.environ.get("COMPAT_SECONDS", "60"))
-LENGTH = 400  # characters of an error that are kept
+LENGTH = 400  # length of a recorded error
 
 outcomes = {}
 
 
 def write(**fields):
-    """Append one line, at once: the process may die in the next test."""
+    """Append one line at once, because the process may crash in the next test."""
     with open(RECORD, "a", encoding="utf-8") as file:
         file.write(json.dumps(fields) + "\n")
 
 
 def recorded():
-    """The names of the tests that the file has."""
+    """The names of the tests in the file."""
     if not os.path.exists(RECORD):
         return set()
     with open(RECORD, encoding="utf-8") as file:
@@ -37,7 +37,7 @@ def recorded():
 
 
 def stable(name):
-    """A test's name without addresses, which differ from run to run."""
+    """A test's name without addresses, which differ between runs."""
     return re.sub(r"0x[0-9a-f]{6,}", "0x", name)
 
 
@@ -83,7 +83,7 @@ def pytest_runtest_logfinish(nodeid, location):
 
 
 def last_line(text):
-    """The lines of the error itself in pytest's report, and the place that raised it."""
+    """The error's lines in pytest's report, and the place that raised it."""
     lines = text.splitlines()
     errors = [line[1:].strip() for line in lines if line.startswith("E ")]
     place = next((line for line in reversed(lines) if re.match(r"\S+:\d+: ", line)), "")
