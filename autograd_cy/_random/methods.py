@@ -26,7 +26,7 @@ from .._core.ops.random_fills import (
 from .._core.runtime.entry import public
 from .._creation.arguments import integer
 from .generator import Generator
-from .streams import check_bound, drawn, integers, parameter_of, refuse_unbatched, source_of, type_word
+from .streams import check_bound, check_draws, drawn, integers, parameter_of, refuse_unbatched, source_of, type_word
 
 _LEFT_OUT: Any = object()
 
@@ -64,6 +64,7 @@ def log_normal_(self: Tensor, mean: float = 1.0, std: float = 2.0, *, generator:
         raise NotImplementedError(f"\"log_normal_cpu\" not implemented for '{type_word(self)}'")
     if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std:g}")
+    check_draws(self, "log_normal_")
     return _fill(self, "log_normal", mean, std, "LogNormalBackward0", "log_normal_", generator)
 
 
@@ -78,6 +79,7 @@ def exponential_(self: Tensor, lambd: float = 1.0, *, generator: Generator | Non
         )
     if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd:g}")
+    check_draws(self, "exponential_")
     return _fill(self, "exponential", lambd, 0.0, "ExponentialBackward0", "exponential_", generator)
 
 
@@ -92,6 +94,7 @@ def cauchy_(self: Tensor, median: float = 0.0, sigma: float = 1.0, *, generator:
         )
     if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma:g}")
+    check_draws(self, "cauchy_")
     return _fill(self, "cauchy", median, sigma, "CauchyBackward0", "cauchy_", generator)
 
 
@@ -136,9 +139,9 @@ def random_(self: Tensor, from_: int | None = None, to: Any = _LEFT_OUT, *, gene
 
 
 def _most(dtype: np.dtype) -> int:
-    """The largest integer of a range that the type holds without gaps."""
+    """The largest integer of a range that the type, and int64, which they are drawn in, hold without gaps."""
     if kind_of(dtype) == "f":
-        return int(2 ** (finfo_of(dtype).nmant + 1))
+        return min(2 ** (finfo_of(dtype).nmant + 1), 2**63 - 1)
     return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
 
 

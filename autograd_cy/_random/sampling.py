@@ -24,7 +24,7 @@ from .._creation.arguments import array_argument, laid_out_like, resolve, sizes,
 from .._types import dtype_of_number
 from ..random import randint
 from .generator import Generator
-from .streams import drawing_levels, drawn, normal_numbers, parameter_of, refuse_out, source_of, type_word
+from .streams import check_draws, drawing_levels, drawn, normal_numbers, parameter_of, refuse_out, source_of, type_word
 
 _where = OPS["where"].function
 _MOST_CATEGORIES = 1 << 24
@@ -287,6 +287,8 @@ def _drawn(
     dtype = dtype or tensors[0].dtype.numpy_dtype
     if kind_of(dtype) not in "fc" and node is not None:
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{type_word(tensors[0])}'")
+    if name in ("binomial", "poisson"):
+        check_draws(tensors[0], f"{name}_cpu")
     refuse_out(out)
     if out is not None:
         check_out(out, name)

@@ -153,3 +153,9 @@ def _largest(dtype: np.dtype) -> int:
 def type_word(tensor: Tensor) -> str:
     """The name that PyTorch's messages have for a tensor's type: `Long`."""
     return str(tensor.type()).removeprefix("torch.").removesuffix("Tensor")
+
+
+def check_draws(tensor: Tensor, name: str) -> None:
+    """NotImplementedError for longdouble: what is drawn has the digits of float64."""
+    if tensor.dtype.name == "longdouble":
+        raise NotImplementedError(f"\"{name}\" not implemented for 'LongDouble'")

@@ -566,6 +566,7 @@ def type_name(self, dtype=None):
 _TYPES_WITHOUT_CLASS = {
     "ComplexFloatTensor": _by_name["complex64"], "ComplexDoubleTensor": _by_name["complex128"],
     "UInt16Tensor": _by_name["uint16"], "UInt32Tensor": _by_name["uint32"], "UInt64Tensor": _by_name["uint64"],
+    "LongDoubleTensor": _by_name.get("longdouble", _by_name["float64"]),
 }  # fmt: skip
 
 

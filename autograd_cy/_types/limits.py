@@ -155,7 +155,15 @@ def can_cast(from_: Any, to: Any) -> bool:
     >>> ag.can_cast(ag.float64, ag.float16), ag.can_cast(ag.float32, ag.int64)
     (True, False)
     """
-    return _category(dtypes.convert(from_)) <= _category(dtypes.convert(to))
+    return _category(_dtype_given("can_cast", "from_", 1, from_)) <= _category(_dtype_given("can_cast", "to", 2, to))
+
+
+def _dtype_given(function: str, name: str, position: int, value: Any) -> dtypes.dtype:
+    try:
+        return dtypes.convert(value)
+    except TypeError:
+        message = f"{function}(): argument '{name}' (position {position}) must be torch.dtype, not {type(value).__name__}"
+        raise TypeError(message) from None
 
 
 def _category(dtype: dtypes.dtype) -> int:

@@ -12,7 +12,7 @@ from .._core.ops.drawing import drawing_levels
 from .._creation.data import from_numpy
 from .._functional import names as _ops
 from .._random.generator import Generator
-from .._random.streams import source_of, type_word
+from .._random.streams import check_draws, source_of, type_word
 from ..autograd.function import Function, once_differentiable
 
 _NODES = np.linspace(-5.0, 5.0, 101)  # of the substitution below; the rest of the line adds less than 1e-14
@@ -91,6 +91,7 @@ def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor
     """
     if not input.is_floating_point():
         raise NotImplementedError(f"\"gamma_cpu\" not implemented for '{type_word(input)}'")
+    check_draws(input, "gamma_cpu")
     levels = drawing_levels()
     if levels:  # samples that share a concentration draw their own, too
         zeros = np.zeros([level.size for level in reversed(levels)], input.dtype.numpy_dtype)
@@ -105,5 +106,6 @@ def _standard_gamma_grad(input: Tensor, output: Tensor) -> Tensor:
 
 def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
     """``_sample_dirichlet(concentration)`` draws from the simplex of the last dimension: gamma draws over their sum."""
+    check_draws(input, "dirichlet")
     draws = _standard_gamma(input.double(), generator)
     return _ops.div(draws, draws.sum(-1, keepdim=True)).to(input.dtype)

@@ -62,6 +62,14 @@ def _sparse(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
     return _global("torch._utils._rebuild_sparse_tensor"), (_Layout(str(layout)), parts)
 
 
+def _check_is_portable(of: dtype) -> None:
+    """Refuse longdouble, whose bits another machine would misread."""
+    if of.name == "longdouble":
+        raise NotImplementedError(
+            "save(): the bits of a longdouble differ between platforms: save it as float64, or pickle it"
+        )
+
+
 class Writer(_Pickler):
     """Pickles an object; `storages` are the memories of its tensors, in the order of their numbers.
 
@@ -140,10 +148,7 @@ class Writer(_Pickler):
     def _place_of(self, tensor: Tensor) -> tuple[Any, ...]:
         """The record with the tensor's memory, and where it lies in it."""
         part, of = part_of(array_of(tensor)), tensor.dtype
-        if of.name == "longdouble":
-            raise NotImplementedError(
-                "save(): the bits of a longdouble differ between platforms: save it as float64, or pickle it"
-            )
+        _check_is_portable(of)
         kind, itemsize = STORAGES.get(of.name, "storage.UntypedStorage"), of.itemsize if of.name in STORAGES else 1
         numel = part.memory.size // itemsize
         reference = _Reference(("storage", _global(f"torch.{kind}"), self._key(part.memory, of), "cpu", numel))
@@ -152,6 +157,7 @@ class Writer(_Pickler):
     def _storage(self, storage: Any) -> tuple[Any, ...]:
         """A reference to the record with a storage's bytes."""
         of = storage.dtype if isinstance(storage, TypedStorage) else _BYTES
+        _check_is_portable(of)
         kind = "storage.UntypedStorage" if isinstance(storage, UntypedStorage) else storage.pickle_storage_type()
         return "storage", _global(f"torch.{kind}"), self._key(storage.untyped()._bytes, of), "cpu", len(storage)
 

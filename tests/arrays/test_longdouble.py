@@ -75,6 +75,52 @@ def test_numbers_of_it_keep_their_digits_and_count_as_numbers():
     assert t.tolist() == [THIRD, THIRD]
 
 
+@pytest.mark.parametrize("number", [THIRD, LONG("1e4000")])
+@pytest.mark.parametrize(
+    ("call", "wanted"),
+    [
+        (lambda x, t: x**t, lambda a, t: a**t), (lambda x, t: t**x, lambda a, t: t**a),
+        (ag.pow, lambda a, t: a**t), (lambda x, t: ag.pow(t, x), lambda a, t: t**a),
+        (ag.float_power, lambda a, t: a**t), (lambda x, t: ag.float_power(t, x), lambda a, t: t**a),
+        (lambda x, t: ag.add(x, x, alpha=t), lambda a, t: a + a * t),
+        (lambda x, t: x.clone().add_(x, alpha=t), lambda a, t: a + a * t),
+        (lambda x, t: ag.sub(x, x, alpha=t), lambda a, t: a - a * t),
+        (lambda x, t: ag.rsub(x, x, alpha=t), lambda a, t: a - a * t),
+        (lambda x, t: ag.addcmul(x, x, x, value=t), lambda a, t: a + t * a * a),
+        (lambda x, t: x.clone().addcmul_(x, x, value=t), lambda a, t: a + t * a * a),
+        (lambda x, t: ag.addcdiv(x, x, x, value=t), lambda a, t: a + t * a / a),
+        (lambda x, t: ag.lerp(x, x + 1, t), lambda a, t: a + t),
+        (lambda x, t: x.clone().lerp_(x + 1, t), lambda a, t: a + t),
+        (lambda x, t: x[:1].addmv(x[None], x, alpha=t, beta=t), lambda a, t: a[:1] * t + t * (a @ a)),
+        (lambda x, t: ag.nn.functional.leaky_relu(-x, t), lambda a, t: -a * t),
+        (lambda x, t: ag.nn.functional.threshold(x, t, t), lambda a, t: np.where(a > t, a, t)),
+        (lambda x, t: ag.nn.functional.hardtanh(x, -t, t), lambda a, t: a.clip(-t, t)),
+        (lambda x, t: ag.nn.functional.elu(-x, t), lambda a, t: t * np.expm1(-a)),
+        (lambda x, t: x.index_add(0, ag.tensor([0, 1]), x, alpha=t), lambda a, t: a + a * t),
+    ],
+)  # fmt: skip
+def test_factors_and_exponents_keep_their_digits_and_their_range(call, wanted, number):
+    x = x_of(0.25, 0.75)
+    with np.errstate(all="ignore"):
+        found, right = call(x, number), wanted(x.numpy(), number)
+    assert found.dtype is ag.longdouble
+    close(found, right)
+
+
+@pytest.mark.parametrize("order", [THIRD + 1, LONG("2.3")])
+@pytest.mark.parametrize("call", [ag.norm, ag.linalg.vector_norm, lambda x, p: ag.dist(x, 0 * x, p)])
+def test_orders_of_norms_keep_their_digits(call, order):
+    x = x_of(0.25, 0.75)
+    close(call(x, order), (x.numpy() ** order).sum() ** (1 / order))
+
+
+def test_a_float32_tensor_refuses_a_number_beyond_its_range():
+    with pytest.raises(RuntimeError, match="without overflow"):
+        ag.add(ag.ones(2), ag.ones(2), alpha=LONG("1e4000"))
+    with pytest.raises(RuntimeError, match="without overflow"):
+        ag.full((2,), LONG("1e4000"), dtype=ag.float64)
+
+
 @pytest.mark.parametrize(
     "call",
     [
@@ -98,12 +144,56 @@ def test_a_complex_number_does_not_fit():
         lambda x: ag.linalg.inv(x), lambda x: ag.nn.functional.conv1d(x[None], x[None]), lambda x: ag.quantile(x, 0.5),
         lambda x: ag.randn(2, dtype=ag.longdouble), lambda x: ag.rand(2, dtype=ag.longdouble), lambda x: x.uniform_(),
         lambda x: ag.nn.functional.layer_norm(x, (2,)), lambda x: ag.nn.functional.dropout(x), lambda x: ag.cdist(x, x),
+        lambda x: x.exponential_(), lambda x: x.log_normal_(), lambda x: x.cauchy_(), ag.poisson, lambda x: ag.binomial(x, x),
+        lambda x: ag.distributions.Gamma(x, x).sample(), lambda x: ag.distributions.Dirichlet(x).sample(),
         lambda x: ag.nn.functional.max_pool1d(x, 2), lambda x: ag.nn.functional.cross_entropy(x, ag.tensor([0, 1])),
     ],
 )  # fmt: skip
 def test_what_has_no_kernel_names_itself_and_the_type(call):
     with pytest.raises(NotImplementedError, match=r'"\w[\w.]+" not implemented for \'LongDouble\''):
         call(x_of(1.0, 2.0, 3.0, 4.0).reshape(2, 2))
+
+
+def test_random_integers_are_those_of_int64():
+    x = ag.empty(100, dtype=ag.longdouble).random_()
+    assert (x == x.floor()).all() and 2**60 < x.max().item() < 2**63 and x.min().item() >= 0
+
+
+@pytest.mark.parametrize("name", ["LongDoubleTensor", "torch.LongDoubleTensor"])
+def test_the_name_of_its_type_is_one_to_convert_to(name):
+    x = ag.ones(2).type(name)
+    assert x.dtype is ag.longdouble and x.type() == "torch.LongDoubleTensor"
+
+
+def test_can_cast_refuses_a_number_as_pytorch_does():
+    assert ag.can_cast(LONG, ag.float32) and not ag.can_cast(ag.longdouble, ag.int64)
+    with pytest.raises(TypeError, match=r"can_cast\(\): argument 'from_' \(position 1\) must be torch.dtype, not longdouble"):
+        ag.can_cast(THIRD, ag.float32)
+
+
+def losses_of(make):
+    """The losses of three steps on the sum of (e^p - p^2)^2, of longdouble and float64."""
+    found = []
+    for dtype in (ag.longdouble, ag.float64):
+        p = ag.nn.Parameter(ag.tensor([[0.5, 1.5], [1.0, 0.25]], dtype=dtype))
+        optimizer = make([p])
+
+        def closure(p=p, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = (p.exp() - p**2).square().sum()
+            loss.backward()
+            return loss
+
+        found.append([optimizer.step(closure).item() for _ in range(3)])
+        assert p.dtype is dtype
+    return found
+
+
+@pytest.mark.parametrize("make", [ag.optim.LBFGS, ag.optim.Adafactor])
+def test_optimizers_that_are_made_of_operations_take_its_steps(make):
+    extended, double = losses_of(make)
+    np.testing.assert_allclose(np.array(extended, float), double, rtol=1e-9)
+    assert extended[2] < extended[0]
 
 
 @pytest.mark.parametrize("make", [ag.optim.SGD, ag.optim.Adam])
@@ -144,12 +234,14 @@ def test_it_prints_all_digits_that_are_asked_for():
     assert repr(ag.tensor(np.array(["1e4000"], LONG))) == "tensor([1.0000e+4000], dtype=torch.longdouble)"
 
 
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
 def test_pickles_and_copies_keep_it_and_files_refuse_it():
     t = x_of(0.1, 0.2, grad=True)
     for other in (pickle.loads(pickle.dumps(t)), copy.deepcopy(t)):
         assert other.dtype is ag.longdouble and other.requires_grad and other.tolist() == t.tolist()
-    with pytest.raises(NotImplementedError, match="longdouble differ between platforms"):
-        ag.save(t, io.BytesIO())
+    for value in (t, t.detach().storage()):
+        with pytest.raises(NotImplementedError, match="longdouble differ between platforms"):
+            ag.save(value, io.BytesIO())
 
 
 # values and derivatives

@@ -87,6 +87,11 @@ cdef object in_64_bits(object number):
     return number
 
 
+cdef bint is_finite(object number) except -1:
+    """Whether a real number is finite: a longdouble beyond the range of Python's numbers, too."""
+    return np.isfinite(number) if isinstance(number, np.longdouble) else math.isfinite(number)
+
+
 cdef bint holds(dtype wanted, object number) except -1:
     if wanted.dtype_code == BOOL:
         return True
@@ -96,10 +101,10 @@ cdef bint holds(dtype wanted, object number) except -1:
         return holds(wanted.to_real(), number.real) and holds(wanted.to_real(), number.imag)
     if wanted.dtype_code >= FLOAT16:
         most = BFLOAT16_MAX if wanted.dtype_code == BFLOAT16 else float(np.finfo(wanted.descr).max)
-        return not math.isfinite(number) or abs(number) <= most
+        return not is_finite(number) or abs(number) <= most
     limits = np.iinfo(wanted.numpy_dtype)
-    low = limits.min if limits.min or isinstance(number, float) else -limits.max
-    return math.isfinite(number) and int(low) <= number <= int(limits.max)
+    low = limits.min if limits.min or isinstance(number, (float, np.longdouble)) else -limits.max
+    return is_finite(number) and int(low) <= number <= int(limits.max)
 
 
 cdef int check_depth(int depth) except -1:

@@ -22,11 +22,12 @@ cdef CachedNumber *cached_numbers       # of all threads; without a GIL, each ha
 
 cdef cnp.ndarray keep_number(CachedNumber *place, object number, int dtype_code)
 cdef Tensor foreign_operand(object value)
+cdef int extended_code(object number) noexcept
 cdef Tensor number_tensor(cnp.ndarray array)
 
 
 cdef inline int number_code(object number):
-    """The type that a Python number counts as; -1 for what is none."""
+    """The type that a Python number or a longdouble counts as; -1 for what is none."""
     kind = type(number)
     if kind is float:
         return default_code()
@@ -36,7 +37,7 @@ cdef inline int number_code(object number):
         return BOOL
     if kind is complex:
         return default_complex_code()
-    return -1
+    return extended_code(number)
 
 
 cdef inline cnp.ndarray number_array(object number, int dtype_code):

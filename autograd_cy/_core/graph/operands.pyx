@@ -12,6 +12,8 @@ from autograd_cy._core.runtime.own cimport NUMBERS, declare_store
 
 cnp.import_array()
 
+cdef object LONGDOUBLE_NUMBER = np.longdouble
+cdef int LONGDOUBLE_CODE = code_of(np.zeros((), np.longdouble))         # FLOAT64 where the two have the same bits
 cdef CachedNumber[CACHED_NUMBERS] places
 cached_numbers = places
 
@@ -59,6 +61,11 @@ cdef Tensor foreign_operand(object value):
     number = value.item()
     cdef int dtype_code = number_code(number)
     return from_array(np.asarray(value)) if dtype_code < 0 else number_tensor(number_array(number, dtype_code))
+
+
+cdef int extended_code(object number) noexcept:
+    """The type of a longdouble, whose digits no Python number has; -1 for anything else."""
+    return LONGDOUBLE_CODE if type(number) is LONGDOUBLE_NUMBER else -1
 
 
 cdef Tensor number_tensor(cnp.ndarray array):

@@ -185,7 +185,7 @@ def float_power(input, exponent):
     cdef bint is_complex = any([x.is_complex() if isinstance(x, Tensor) else type(x) is complex for x in both])
     cdef bint is_extended = any([isinstance(x, Tensor) and code_of((<Tensor> x).array) == LONGDOUBLE for x in both])
     cdef object wanted = dtype_of(COMPLEX128 if is_complex else LONGDOUBLE if is_extended else FLOAT64)
-    cdef object kind = complex if is_complex else float
+    cdef object kind = complex if is_complex else np.longdouble if is_extended else float
     if is_complex and is_extended:
         promote(COMPLEX128, LONGDOUBLE)
     input, exponent = [x.to(wanted) if isinstance(x, Tensor) else kind(x) for x in (input, exponent)]

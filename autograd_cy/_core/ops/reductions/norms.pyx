@@ -127,13 +127,14 @@ cdef cnp.ndarray square_root(cnp.ndarray array):
     return call1(SQRT, array, code_of(array), array)
 
 
-cdef cnp.ndarray norm_of(cnp.ndarray array, double p, Dims dims, bint keepdim):
+cdef cnp.ndarray norm_of(cnp.ndarray array, object order, Dims dims, bint keepdim):
     """The norm of floats or complex numbers; float16 is computed in float32."""
     cdef int dtype_code = code_of(array)
+    cdef double p = order
     if is_half(dtype_code):
-        return cast(norm_of(cast(array, FLOAT32), p, dims, keepdim), dtype_code)
+        return cast(norm_of(cast(array, FLOAT32), order, dims, keepdim), dtype_code)
     if p == 2:
-        return roots_of_sums(array, sum_of_squares(array, dims, keepdim), p, dims, keepdim)
+        return roots_of_sums(array, sum_of_squares(array, dims, keepdim), order, dims, keepdim)
     if p == 1 and dtype_code < COMPLEX64:
         return reduced(&SUM_OF_SIZES, array, dims, keepdim)
     if dtype_code >= COMPLEX64 or p != 0:
@@ -144,25 +145,32 @@ cdef cnp.ndarray norm_of(cnp.ndarray array, double p, Dims dims, bint keepdim):
         return reduced(&SUM, np.asarray(np.not_equal(array, 0), array.dtype), dims, keepdim)
     if p == 1:
         return reduced(&SUM, array, dims, keepdim)
-    powers = call2(POWER, array, np.array(p, array.dtype), None)
-    return roots_of_sums(array, reduced(&SUM, powers, dims, keepdim), p, dims, keepdim)
+    powers = call2(POWER, array, np.array(order, array.dtype), None)
+    return roots_of_sums(array, reduced(&SUM, powers, dims, keepdim), order, dims, keepdim)
 
 
-cdef cnp.ndarray roots_of_sums(cnp.ndarray array, cnp.ndarray total, double p, Dims dims, bint keepdim):
+cdef object exponent_of_root(object order, object descr):
+    """One over the order, with the digits of the type."""
+    return 1 / (np.longdouble(order) if descr.char == "g" else float(order))
+
+
+cdef cnp.ndarray roots_of_sums(cnp.ndarray array, cnp.ndarray total, object order, Dims dims, bint keepdim):
     """The norms, in place of the sums of powers. Those whose sum left the range of the type are computed again."""
     cdef int ndim = cnp.PyArray_NDIM(array)
+    cdef double p = order
     cdef object lost = None
     if not in_range(total) and not (p > 0 and zeros_are_exact(total, array, dims, False)):
         lost = lost_sums(array, total, p, dims, keepdim)
-    total = square_root(total) if p == 2 else call2(POWER, total, np.array(1 / p, total.dtype), total)
+    total = square_root(total) if p == 2 else call2(
+        POWER, total, np.array(exponent_of_root(order, total.dtype), total.dtype), total)
     if lost is None or not lost.any():
         return total
     kept = tuple([d for d in range(ndim) if not dims >> d & 1])
     if not kept:
-        return rescaled(array, p, dims, keepdim)
+        return rescaled(array, order, dims, keepdim)
     rows = array.transpose(kept + tuple([d for d in range(ndim) if dims >> d & 1]))
     rows = rows[lost.reshape([array.shape[d] for d in kept])]
-    total[lost] = rescaled(rows, p, ((<Dims> 1) << <int> rows.ndim) - 2, False)
+    total[lost] = rescaled(rows, order, ((<Dims> 1) << <int> rows.ndim) - 2, False)
     return total
 
 
@@ -178,18 +186,20 @@ cdef object lost_sums(cnp.ndarray array, cnp.ndarray total, double p, Dims dims,
     return np.asarray(lost)
 
 
-cdef cnp.ndarray rescaled(cnp.ndarray array, double p, Dims dims, bint keepdim):
+cdef cnp.ndarray rescaled(cnp.ndarray array, object order, Dims dims, bint keepdim):
     """The norm if a sum of powers is out of range. Elements are divided by a power of two near the largest one, or, if p is
     negative, near the smallest."""
     cdef tuple axes = dim_tuple(dims) if cnp.PyArray_NDIM(array) else ()
+    cdef double p = order
     with np.errstate(all="ignore"):
         sizes = np.asarray(np.absolute(array))
         ends = sizes.max(axes, keepdims=True, initial=0) if p > 0 else sizes.min(axes, keepdims=True, initial=np.inf)
         scale = scales_of(ends)
         array = np.asarray(sizes / scale)
         scale = scale.reshape(reduced_sizes(array, dims, keepdim))
-        total = reduced(&SUM, np.asarray(array * array if p == 2 else array**p), dims, keepdim)
-        return np.asarray((np.sqrt(total) if p == 2 else total ** (1 / p)) * scale, array.dtype)
+        total = reduced(&SUM, np.asarray(array * array if p == 2 else array**order, array.dtype), dims, keepdim)
+        root = np.sqrt(total) if p == 2 else total ** exponent_of_root(order, total.dtype)
+        return np.asarray(root * scale, array.dtype)
 
 
 cdef cnp.ndarray sum_of_squares(cnp.ndarray array, Dims dims, bint keepdim):
