@@ -23,12 +23,14 @@ from .._core.arrays.formats import checked, contiguous_format, made_in
 from .._core.graph.tensor import Tensor, from_array, metadata_of
 from .._core.ops.indexing.memory import owner_of_memory, taken_into
 from .._core.ops.overrides import subclasses_as_tensors
+from .._core.ops.shapes.shape import replace_array
 from .._creation.arguments import laid_out_like, sizes
 from .._memory import moves
 from .._memory.placeholders import Placeholder, give_pages_back, memory_of, placeholder
 from .._types import Size, on_cpu
 from .._types import device as Device
 from ..autograd.grad_mode import is_grad_enabled
+from .meta_sizes import CASTS, array_of_call, converted, give_room
 
 _NO_DATA = "Cannot copy out of meta tensor; no data!"
 _NO_ITEM = "Tensor.item() cannot be called on meta tensors"
@@ -245,6 +247,8 @@ def _called(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         raise NotImplementedError(_NO_DATA)
     if name == "copy_":
         return _copied(func, args, kwargs)
+    if name in ("resize_", "resize_as_"):
+        return _resized(func, args, kwargs)
     device = kwargs.pop("device", None)
     if name in _LIKES or name in _NEW:
         if device is not None and Device(device).type != "meta":
@@ -261,6 +265,8 @@ def _called(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
 
 
 def _run(func: Any, args: Any, kwargs: dict[str, Any], arguments: Any) -> Any:
+    if getattr(func, "__name__", "") in CASTS and not (is_grad_enabled() and args[0].requires_grad):
+        return _converted(func, args, kwargs)
     with subclasses_as_tensors():
         result = func(*args, **kwargs)
     if isinstance(result, MetaTensor) and args and result is args[0]:
@@ -277,6 +283,28 @@ def _moved(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     rest, options, device = without_device(args[1:], kwargs)
     moved = args[0].to(*rest, **options)
     return like(moved) if device is not None and device.type == "meta" else moved
+
+
+def _converted(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    if func.__name__ == "type" and len(args) + len(kwargs) == 1:  # asks for the name
+        return args[0].type()
+    with subclasses_as_tensors():
+        array = converted(func, args, kwargs)
+    return args[0] if array is None else made(array)
+
+
+def _resized(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """resize_() and resize_as_(), which leave a tensor as it was if they fail."""
+    tensor, *size = args
+    before = metadata_of(tensor)
+    other = size[0] if size else kwargs.get("other")
+    give_room(tensor, other.shape if isinstance(other, Tensor) else other if isinstance(other, tuple | list) else size)
+    try:
+        with subclasses_as_tensors():
+            return func(*args, **kwargs)
+    except BaseException:
+        replace_array(tensor, from_array(before))
+        raise
 
 
 def _has_mask(index: Any) -> bool:
@@ -344,8 +372,9 @@ def answer(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         with subclasses_as_tensors():
             return _shaped(function, name, bound.args, options)
     with subclasses_as_tensors():
-        result = function(*bound.args, **bound.kwargs)
-    return _without_elements(result)
+        known = array_of_call(function, bound.arguments)
+        result = function(*bound.args, **bound.kwargs) if known is None else None
+    return _without_elements(result) if known is None else made(known[0], known[1].requires_grad)
 
 
 def _without_elements(result: Any) -> Any:

@@ -1,5 +1,6 @@
 """TypedStorage: an UntypedStorage seen as elements of a dtype (facade). PyTorch says that it will be removed."""
 
+import functools
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +16,7 @@ from .._memory.placeholders import placeholder
 from .._types import device as Device
 from .._types import on_cpu
 from ._names import CONVERSIONS, STORAGES
-from ._untyped import UntypedStorage, shown, storage_of, storage_on
+from ._untyped import UntypedStorage, shown, size_given, storage_of, storage_on
 
 _REMOVAL = (
     "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This "
@@ -78,8 +79,9 @@ class TypedStorage:
             raise _invalid("Too many positional arguments")
         self.dtype = dtypes.get_default() if dtype is None else dtypes.convert(dtype)
         if wrap_storage is None:
-            made = _made_of(self.dtype, *args)
-            wrap_storage = storage_on(owner_of_memory(placeholder(made.shape, made.dtype)) if on_meta else made)
+            made: Any = functools.partial(_made_of, self.dtype)
+            memory = placeholder((size_given(*args, made=made),), self.dtype.numpy_dtype) if on_meta else made(*args)
+            wrap_storage = storage_on(owner_of_memory(memory) if on_meta else memory)
         self._untyped_storage = wrap_storage
 
     # elements

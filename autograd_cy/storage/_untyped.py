@@ -48,7 +48,7 @@ class UntypedStorage:
     @public
     def __init__(self, *args: Any, device: Any = None, allocator: Any = None):
         if device is not None and Device(device).type == "meta":
-            args = (placeholder((len(_made_of(*args)),), np.uint8),)
+            args = (placeholder((size_given(*args, made=_made_of),), np.uint8),)
         elif device is not None:
             on_cpu(device)
         if len(args) > 1:
@@ -414,6 +414,11 @@ def storage_of(tensor: Tensor) -> UntypedStorage:
 
 def _from_bytes(data: bytes) -> UntypedStorage:
     return storage_on(np.frombuffer(data, np.uint8).copy())
+
+
+def size_given(data: Any = 0, *, made: Any) -> int:
+    """How many elements an argument asks for, which is their number or holds them: ``made(data)`` makes and checks these."""
+    return data if isinstance(data, int) and data >= 0 else len(made(data))
 
 
 def _made_of(size: Any = 0) -> Any:

@@ -1,0 +1,105 @@
+"""The placeholders of calls on the device "meta" whose result's shape is known beforehand (facade): NOTE [Meta].
+
+The same call for no elements checks the arguments, and knows the dtype.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._core.graph.tensor import Tensor, from_array, metadata_of
+from .._core.ops.indexing.memory import owner_of_memory
+from .._core.ops.shapes.shape import replace_array
+from .._creation.arguments import laid_out_like, sizes
+from .._memory import moves
+from .._memory.placeholders import Placeholder, placeholder
+
+_COUNTS = {"eye": ("n", "m"), "linspace": ("steps",), "logspace": ("steps",), "randperm": ("n",)}
+_WITH_SIZE = {"full", "normal", "randint"}
+
+CASTS = {
+    "bfloat16", "bool", "byte", "cdouble", "cfloat", "char", "double", "float", "half", "int", "long", "short", "to", "type",
+    "type_as",
+}  # fmt: skip
+
+
+def _are_sizes(values: Any) -> bool:
+    return all(type(n) is int and n >= 0 for n in values)
+
+
+def array_of_call(function: Any, arguments: dict[str, Any]) -> tuple[Any, Tensor] | None:
+    """array_of_call(function, arguments) -> the placeholder of what a factory makes, and what it makes of no elements.
+
+    None for other functions, and for arguments that the function is to refuse.
+    """
+    name = function.__name__
+    if arguments.get("out") is not None:
+        return None
+    if name in _COUNTS:
+        return _counted(function, arguments, _COUNTS[name])
+    if name in _WITH_SIZE:
+        return _with_size(function, arguments)
+    if name == "empty_strided":
+        return _strided(function, arguments)
+    return _permuted(function, arguments) if name == "empty_permuted" else None
+
+
+def _counted(function: Any, arguments: dict[str, Any], names: tuple[str, ...]) -> tuple[Any, Tensor] | None:
+    counts = {name: arguments[name] for name in names if arguments.get(name) is not None}
+    if not _are_sizes(counts.values()):
+        return None
+    probe = function(**(arguments | dict.fromkeys(counts, 0)))
+    found = list(counts.values())
+    return placeholder((*found, *found)[: len(names)], metadata_of(probe).dtype), probe
+
+
+def _with_size(function: Any, arguments: dict[str, Any]) -> tuple[Any, Tensor] | None:
+    names = [name for name in ("size", "high") if isinstance(arguments.get(name), tuple | list)]  # randint(5, (2, 3))
+    if not names:
+        return None
+    shape = sizes(function.__name__, (arguments[names[0]],))
+    probe = function(**(arguments | {names[0]: (0,)}))
+    return placeholder(shape, metadata_of(probe).dtype), probe
+
+
+def _strided(function: Any, arguments: dict[str, Any]) -> tuple[Any, Tensor] | None:
+    shape, steps = tuple(arguments["size"]), tuple(arguments["stride"])
+    if len(shape) != len(steps) or not _are_sizes(shape + steps):
+        return None
+    probe = function(**(arguments | {"size": (0,), "stride": (1,)}))
+    dtype = metadata_of(probe).dtype
+    return placeholder(shape, dtype, tuple(step * dtype.itemsize for step in steps)), probe
+
+
+def _permuted(function: Any, arguments: dict[str, Any]) -> tuple[Any, Tensor] | None:
+    shape, order = tuple(arguments["size"]), tuple(arguments["physical_layout"])
+    if not _are_sizes(shape):
+        return None
+    probe = function(**(arguments | {"size": (0,) * len(shape)}))
+    memory = placeholder(tuple(shape[axis] for axis in order), metadata_of(probe).dtype)
+    return memory.transpose(np.argsort(order)), probe
+
+
+def converted(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
+    """converted(function, args, kwargs) -> the placeholder of what a conversion of args[0] gives; None if that is args[0]."""
+    array = metadata_of(args[0])
+    twin = from_array(np.empty((0,) * array.ndim, array.dtype))
+    probe = function(twin, *args[1:], **kwargs)
+    if probe is twin:
+        return None
+    format = kwargs.get("memory_format")
+    return laid_out_like(array, placeholder, metadata_of(probe).dtype, memory_format=format)
+
+
+def give_room(tensor: Any, shape: Sequence[int]) -> None:
+    """give_room(tensor, shape) puts a tensor on addresses of its own that suffice for a shape, if it has too few."""
+    array = metadata_of(tensor)
+    if not _are_sizes(shape) or (needed := array.itemsize * math.prod(shape)) >= 2**63:
+        return
+    start, size = moves.extent(owner_of_memory(array))
+    if needed > start + size - array.ctypes.data:
+        needed = max(moves.extent(array)[1], needed)
+        place = np.ndarray((needed,), np.uint8, Placeholder(needed))
+        replace_array(tensor, from_array(np.ndarray(array.shape, array.dtype, place, 0, array.strides)))
