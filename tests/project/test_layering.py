@@ -109,6 +109,7 @@ FACADE = [
     autograd._graph_memory autograd._graph_labels
     autograd._graph_draw
     autograd.grad_mode autograd._safe_where autograd.anomaly_mode autograd.variable autograd.forward_ad
+    _tensor.meta_sizes
     _tensor.meta
     profiler._calls
     profiler._replay
