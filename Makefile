@@ -1,24 +1,25 @@
-# make demo        train a network on handwritten digits, from nothing
-# make demo-text   train a transformer on the texts of Python's help (<= 3 min); stopped, it goes on where it was
+# make demo        train a network on handwritten digits
+# make demo-text   train a transformer on Python's help texts, in at most 3 minutes; it resumes after an interruption
 # make demo-cnn    train a convolutional network on the digits, and draw its filters
-# make test        install in place and run the tests, on all cores (ARGS="-k name" goes to pytest)
-# make wheel-test  the tests of the project and of the facade on the release build as pip installs it: one library
-# make debug-test  the tests on the debug build of the sdist, away from this tree: checks on, live objects counted
-# make freethreaded-test  the tests without a GIL, on PYTHON=..., a CPython that was configured with --disable-gil
-# make sanitize    the tests under gcc's AddressSanitizer and UndefinedBehaviorSanitizer: half an hour
-# make fuzz        the tests that draw at random, for half an hour (BUILD=release, debug or sanitize; SEED=0 MINUTES=30)
-# make bench       time, memory and profiling against PyTorch, threads, docs/sizes.png (with ARGS=... times alone)
-# make web-test    the tests of the profiler's page in a headless Chromium, which is installed or named where it's missing
-# make profile     where the compiled core spends its instructions or its time, by .pyx function and line, on workloads of
-#                  benchmarks/ or in SCRIPT="script.py arguments" (ARGS="--tool perf"): build/profile/report.html
-# make compat      the tests of libraries that import torch, on PyTorch and here: CHECKOUTS=folder TORCH_PYTHON=python that has
-#                  torch (HERE_PYTHON=python without it, with what the tests need; LIBRARIES="names"; ARGS=--keep-torch)
-# make lint        ruff, cython-lint, mypy, and what mypy and pyright say of a user's script
-# make stubs       write the type stubs, docs/operations.md and docs/subgradients.md anew from the op table
-# make precision   write docs/precision.md anew: the largest errors of operations, losses and their derivatives
-# make clean       remove what was built, and the virtual environment
+# make test        install in place and run the tests on all cores (ARGS="-k name" goes to pytest)
+# make wheel-test  run the tests of the project and the facade on the release build as pip installs it
+# make debug-test  run the tests on the debug build of the sdist, outside of this tree: bounds checks, live objects counted
+# make freethreaded-test  run the tests without a GIL, with PYTHON=... a CPython configured with --disable-gil
+# make sanitize    run the tests under gcc's AddressSanitizer and UndefinedBehaviorSanitizer: half an hour
+# make fuzz        run the random tests for half an hour (BUILD=release, debug or sanitize; SEED=0 MINUTES=30)
+# make bench       measure time, memory and profiling against PyTorch, and draw docs/sizes.png (with ARGS=... time alone)
+# make figures     measure the ratios that the README shows, and write them into it
+# make web-test    run the tests of the profiler's page in a headless Chromium, installed if possible
+# make profile     find where the compiled core spends instructions or time, by .pyx function and line, for the workloads of
+#                  benchmarks/ or SCRIPT="script.py arguments" (ARGS="--tool perf"): build/profile/report.html
+# make compat      run libraries' tests on PyTorch and on this package: CHECKOUTS=folder TORCH_PYTHON=python with torch
+#                  (HERE_PYTHON=python without it, with the tests' requirements; LIBRARIES="names"; ARGS=--keep-torch)
+# make lint        run ruff, cython-lint and mypy, and check the types of user scripts
+# make stubs       generate the type stubs, docs/operations.md and docs/subgradients.md
+# make precision   generate docs/precision.md: the largest errors of operations, losses and their derivatives
+# make clean       remove the build and the virtual environment
 #
-# Everything happens in a virtual environment: .venv with the first fitting Python, or .venv-X.Y with PYTHON=...
+# All commands use a virtual environment: .venv with the first suitable Python, or .venv-X.Y with PYTHON=...
 
 ifdef PYTHON
 VERSION := $(shell "$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
@@ -33,7 +34,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 CORE := $(shell find autograd_cy/_core codegen -name '*.py*' -not -name '*.pyc' -o -name '*.h')
 
-# $(call install_build,debug) installs that build as pip does, in a folder of its own: $(call site,debug)
+# $(call install_build,debug) installs that build as pip does, into the folder $(call site,debug)
 FLAG_debug := AUTOGRAD_CY_DEBUG=1
 FLAG_sanitize := AUTOGRAD_CY_SANITIZE=1
 FLAG_profile := AUTOGRAD_CY_PROFILE=1
@@ -57,7 +58,7 @@ demo: $(VENV)/.with-examples
 	@mkdir -p build
 	$(BIN)/python examples/train_digits.py --picture build/digits.png
 
-# On a busy machine, threads of such small products mostly wait for each other: one made five times as many steps.
+# One thread: on a busy machine several made a fifth as many steps, waiting for each other.
 demo-text: $(VENV)/.with-examples
 	@mkdir -p build
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python examples/train_text.py --picture build/text.png --checkpoint build/text.pt
@@ -69,23 +70,23 @@ demo-cnn: $(VENV)/.with-examples
 test: $(VENV)/.with-test
 	$(BIN)/pytest -n auto $(ARGS)
 
-# PYTHONSAFEPATH keeps the tree, with its modules in place, off sys.path.
+# PYTHONSAFEPATH keeps the tree and its modules off sys.path.
 wheel-test: $(VENV)/.with-test
 	$(call install_build,release)
 	PYTHONSAFEPATH=1 PYTHONPATH="$(call site,release)" $(BIN)/pytest -n auto tests/project tests/facade $(ARGS)
 
-# What docstrings and types say is the same in each build: two have looked at it.
+# Docstrings and types are the same in each build; `make test` has checked them.
 debug-test: $(VENV)/.with-dev
 	tools/test_sdist "$(abspath $(BIN)/python)" $(addprefix --ignore=tests/project/test_,docstrings.py typing.py) $(ARGS)
 
-# No module may switch the GIL on. pip takes the versions that have wheels for such a Python.
+# PYTHON_GIL=0: no module may switch the GIL on. pip installs only versions with wheels for such a Python.
 freethreaded-test:
 	@"$(PYTHON)" -c "import sysconfig; raise SystemExit(None if sysconfig.get_config_var('Py_GIL_DISABLED') else \
 	'make freethreaded-test needs PYTHON=..., a CPython from 3.13 on that was configured with --disable-gil')"
 	PIP_ONLY_BINARY=:all: $(MAKE) --no-print-directory .venv-freethreaded/.with-freethreaded VENV=.venv-freethreaded
 	PYTHON_GIL=0 .venv-freethreaded/bin/pytest -n auto $(ARGS)
 
-# pytest leaves the file of stderr alone, so that a report is seen.
+# --capture=sys leaves the file of stderr alone, so that a sanitizer's report is visible.
 sanitize: $(VENV)/.with-test
 	@tools/run_sanitized --check
 	$(call install_build,sanitize)
@@ -148,7 +149,7 @@ $(VENV)/.made: pyproject.toml
 	@$(PIP) install --quiet -r $(VENV)/build-requirements.txt
 	@touch $@
 
-# In place, with one of the extras; what didn't change is not compiled again.
+# An installation in place, with an extra; unchanged modules are not compiled again.
 $(VENV)/.with-%: $(VENV)/.made setup.py $(CORE)
 	@$(BIN)/python tools/install.py $*
 	@touch $@
