@@ -25,14 +25,14 @@ cdef extern from *:
             npy_intp bytes = p * sizeof(type); \\
             if (bytes < 32) return 0; \\
             for (; bytes >= 64; bytes -= 64, b += 64, out += 64) \\
-                name##_rows2(a, a_row, a_column, b, b_row, out, out_row, m, n, 0, 64, add); \\
+                name##_rows2(a, a_row, a_column, b, b_row, out, out_row, m, n, 0, 64, add, ONE_SEGMENT, 1); \\
             if (bytes >= 32) { \\
-                name##_rows1(a, a_row, a_column, b, b_row, out, out_row, m, n, 0, 32, add); \\
+                name##_rows1(a, a_row, a_column, b, b_row, out, out_row, m, n, 0, 32, add, ONE_SEGMENT, 1); \\
                 bytes -= 32, b += 32, out += 32; \\
             } \\
             if (bytes > 0) \\
                 name##_rows1(a, a_row, a_column, b + bytes - 32, b_row, out + bytes - 32, out_row, m, n, 32 - bytes, 32, \\
-                             add); \\
+                             add, ONE_SEGMENT, 1); \\
             return p; \\
         }
     PRODUCT(product_f32, float)

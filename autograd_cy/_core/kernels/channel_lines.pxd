@@ -1,4 +1,4 @@
-"""Blocks of convolutions of few channels, of arrays whose channels lie last in memory."""
+"""Blocks of convolutions of arrays whose channels lie last in memory."""
 
 from libc.string cimport memcpy
 
@@ -15,6 +15,7 @@ cdef enum:
 cdef struct Pass:               # a loop that is shared
     const Geometry *of
     bint back                   # the gradient for the images
+    bint dense                  # sums are products of matrices: a slab is a group, whose channels lie side by side
     int dtype_code
     npy_intp sources, results   # channels of each group of what is read, and of what is written
     npy_intp read, written      # channels of all groups
@@ -28,14 +29,17 @@ cdef struct Pass:               # a loop that is shared
     npy_intp lanes
     npy_intp slices
     const void *x
-    const void *weight          # (filters, taps, channels of a group)
+    const void *weight          # (filters, taps, channels of a group); of products: (groups, taps and sources, `row`)
+    npy_intp row                # of the matrices: results, and zeros behind them up to whole vectors
     const void *bias
     void *y
-    double *totals              # of the gradient of the weight, for each slice: (taps, sources, filters)
+    double *totals              # of the gradient of the weight, for each slice: (taps, sources, filters) ...
+    void *sums                  # ... or, of products: (filters, taps and sources)
     bint failed                 # there was no memory for a copy
 
 cdef struct Slab:
-    npy_intp first, width       # channels of the result
+    npy_intp first, width       # channels of the copy
+    npy_intp out                # the first channel of the result
     npy_intp times, period      # how many pixels make whole vectors, and their elements
 
 cdef struct Space:              # what a thread works in
@@ -47,6 +51,7 @@ cdef struct Space:              # what a thread works in
     npy_intp *channels          # that each element of a slab is copied from, for each source
     npy_intp *offsets           # of each tap and source in the copy ...
     npy_intp *weights           # ... and in the weight
+    npy_intp *segments          # of products: places in both matrices, in bytes
 
 
 cdef inline npy_intp parts_of(npy_intp n, npy_intp size) noexcept nogil:
@@ -63,7 +68,7 @@ cdef inline void copy_pixels(real *out, npy_intp out_step, const real *x, npy_in
         copy_run(out + j * out_step, x + j * step, width * sizeof(real))
 
 
-cdef Pass pass_of(const Geometry *of, int dtype_code, bint back) noexcept
+cdef Pass pass_of(const Geometry *of, int dtype_code, bint back, bint dense) noexcept
 cdef Slab slab_of(const Pass *p, npy_intp number) noexcept nogil
 cdef char *take_space(Pass *p, Space *space) noexcept nogil
 cdef void prepare(const Pass *p, const Slab *slab, Space *space, real kind) noexcept nogil

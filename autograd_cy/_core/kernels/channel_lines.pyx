@@ -1,10 +1,10 @@
-"""What convolutions of few channels see of images whose channels lie last, and how they are divided (knows no Tensor).
+"""What convolutions see of images whose channels lie last, and how they are divided into blocks (knows no Tensor).
 
 A block is some lines of the result, of a slab: some neighbouring channels. The lines that the kernel sees from there are
 copied, with zeros beside the image. Each channel of a group is a source with a copy of its own, in which it lies where the
 result's channels lie. A convolution's stride divides the pixels of a line into phases, each contiguous in the copy; in its
 gradient the stride divides lines and pixels of the result. Where a slab is not a number of whole vectors, several pixels make
-a period that is.
+a period that is. Where sums are products of matrices, a slab is a whole group, and its copy is as the images are.
 """
 
 from libc.stdlib cimport malloc
@@ -17,7 +17,7 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef enum:
     VECTORS = 2                 # of LANE_BYTES that a slab has, at most
-    COPIED = 1 << 15            # elements of the lines that are copied at once ...
+    COPIED = 1 << 15            # elements of the lines that are copied at once, a quarter of them for products ...
     FEWEST = 4                  # ... but as many as so many lines of the result need
 
 
@@ -62,7 +62,9 @@ cdef inline npy_intp slots_of(const Pass *p, npy_intp lines) noexcept nogil:
 
 cdef Slab slab_of(const Pass *p, npy_intp number) noexcept nogil:
     cdef Slab slab
-    slab.first = number * p.slab
+    if p.dense:
+        return Slab(number * p.slab, p.slab, number * p.results, 1, p.slab)
+    slab.first = slab.out = number * p.slab
     slab.width, slab.times = min(p.written - slab.first, p.slab), 1
     while slab.width * slab.times % p.lanes != 0:
         slab.times *= 2
@@ -70,10 +72,11 @@ cdef Slab slab_of(const Pass *p, npy_intp number) noexcept nogil:
     return slab
 
 
-cdef Pass pass_of(const Geometry *of, int dtype_code, bint back) noexcept:
+cdef Pass pass_of(const Geometry *of, int dtype_code, bint back, bint dense) noexcept:
     cdef Pass p
     cdef int k
-    p.of, p.back, p.dtype_code, p.slices, p.failed, p.bias, p.totals = of, back, dtype_code, 1, False, NULL, NULL
+    p.of, p.back, p.dense, p.dtype_code, p.slices, p.failed = of, back, dense, dtype_code, 1, False
+    p.bias, p.totals, p.sums, p.row = NULL, NULL, NULL, 0
     p.sources = of.filters if back else of.channels
     p.results = of.channels if back else of.filters
     p.read, p.written = p.sources * of.groups, p.results * of.groups
@@ -88,6 +91,8 @@ cdef Pass pass_of(const Geometry *of, int dtype_code, bint back) noexcept:
     p.lanes = LANE_BYTES // (sizeof(float) if dtype_code == FLOAT32 else sizeof(double))
     p.slab = min(VECTORS * p.lanes, p.written)
     p.slabs = parts_of(p.written, p.slab)
+    if dense:
+        p.slab, p.slabs, p.sources = p.sources, of.groups, 1
     find_columns(&p)
     find_lines(&p)
     return p
@@ -105,9 +110,9 @@ cdef void find_columns(Pass *p) noexcept:
 
 
 cdef void find_lines(Pass *p) noexcept:
-    cdef npy_intp line = p.of.kernel[0] * p.sources * p.phases * p.columns * p.slab
+    cdef npy_intp line = p.of.kernel[0] * p.sources * p.phases * p.columns * p.slab, most = COPIED // (4 if p.dense else 1)
     p.lines = p.out[1]
-    while p.lines > FEWEST and slots_of(p, p.lines) * line > COPIED:
+    while p.lines > FEWEST and slots_of(p, p.lines) * line > most:
         p.lines = max(p.lines // 2, <npy_intp> FEWEST)
     p.slots, p.blocks = slots_of(p, p.lines), parts_of(p.out[1], p.lines)
 
@@ -118,7 +123,7 @@ cdef char *take_space(Pass *p, Space *space) noexcept nogil:
     """Memory that is freed by its address; NULL if there is none."""
     cdef npy_intp size = sizeof(float) if p.dtype_code == FLOAT32 else sizeof(double), all_taps = p.of.taps * p.sources
     cdef npy_intp period = p.slab * p.lanes, bytes
-    cdef npy_intp[7] sizes
+    cdef npy_intp[8] sizes
     cdef char *memory
     cdef int k
     sizes[0] = (p.of.kernel[0] * p.slots * p.sources * p.phases * p.columns * p.slab + period) * size
@@ -126,8 +131,11 @@ cdef char *take_space(Pass *p, Space *space) noexcept nogil:
     sizes[2], sizes[3] = all_taps * period * size, period * size
     sizes[4] = all_taps * period * sizeof(double) if p.totals != NULL else 0
     sizes[5], sizes[6] = p.sources * p.slab * sizeof(npy_intp), 2 * all_taps * sizeof(npy_intp)
+    sizes[7] = 2 * max(all_taps, p.lines) * sizeof(npy_intp)
+    if p.dense:
+        sizes[1] = sizes[2] = sizes[3] = sizes[5] = 0
     bytes = LANE_BYTES
-    for k in range(7):
+    for k in range(8):
         sizes[k] = parts_of(sizes[k], LANE_BYTES) * LANE_BYTES
         bytes += sizes[k]
     memory = <char *> malloc(bytes)
@@ -142,6 +150,7 @@ cdef char *take_space(Pass *p, Space *space) noexcept nogil:
     space.channels = <npy_intp *> (<char *> space.totals + sizes[4])
     space.offsets = <npy_intp *> (<char *> space.channels + sizes[5])
     space.weights = space.offsets + all_taps
+    space.segments = <npy_intp *> (<char *> space.offsets + sizes[6])
     return memory
 
 
@@ -201,7 +210,7 @@ cdef inline void copy_line(const Pass *p, const Slab *slab, const npy_intp *chan
             n = max(min(parts_of(p.size[2] - phase, p.phases), p.columns - p.left), <npy_intp> 0)
             memset(out, 0, p.left * width * sizeof(real))
             out += p.left * width
-            if p.sources == 1 and p.results == 1:
+            if p.dense or (p.sources == 1 and p.results == 1):
                 copy_pixels(out, width, x + phase * p.read + slab.first, p.phases * p.read, width, n)
                 out += n * width
             else:
@@ -233,23 +242,22 @@ cdef npy_intp find_taps(const Pass *p, const Slab *slab, const Space *space, npy
     """List the taps that a line of the result reads, and return their number. Lines `line_phases` apart have the same ones.
 
     `space.offsets` gets the place of each tap in the copy, which begins with what line `first` of the result reads;
-    `space.weights` the place of its weight.
+    `space.weights` the place of its weight. In the gradient taps go backwards, so that pixels go forwards.
     """
-    cdef npy_intp n = 0, i, j, k, source, tap = -1, off, at, column, slot
+    cdef npy_intp n = 0, number, i, j, k, source, tap, off, at, column, slot
     first = first_line(p, first)
-    for i in range(p.of.kernel[0]):
-        for j in range(p.of.kernel[1]):
-            for k in range(p.of.kernel[2]):
-                tap += 1
-                column = place_of(p, 2, phase, k, &off)
-                if p.back and (off != 0 or not on_grid(p, depth, line, i, j)):
-                    continue
-                slot = i * p.slots + line_of(p, 1, line, j) - first
-                for source in range(p.sources):
-                    at = (slot * p.sources + source) * p.phases + (0 if p.back else off)
-                    space.offsets[n] = (at * p.columns + p.left + column) * slab.width
-                    space.weights[n] = (tap * p.sources + source) * slab.period
-                    n += 1
+    for number in range(p.of.taps):
+        tap = p.of.taps - 1 - number if p.back else number
+        i, j, k = tap // (p.of.kernel[1] * p.of.kernel[2]), tap // p.of.kernel[2] % p.of.kernel[1], tap % p.of.kernel[2]
+        column = place_of(p, 2, phase, k, &off)
+        if p.back and (off != 0 or not on_grid(p, depth, line, i, j)):
+            continue
+        slot = i * p.slots + line_of(p, 1, line, j) - first
+        for source in range(p.sources):
+            at = (slot * p.sources + source) * p.phases + (0 if p.back else off)
+            space.offsets[n] = (at * p.columns + p.left + column) * slab.width
+            space.weights[n] = ((number if p.dense else tap) * p.sources + source) * slab.period
+            n += 1
     return n
 
 

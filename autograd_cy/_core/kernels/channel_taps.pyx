@@ -1,19 +1,22 @@
-"""Convolutions whose groups have few channels (of depthwise ones: one) and whose channels lie last (knows no Tensor).
+"""Convolutions line by line, of images whose channels lie last (knows no Tensor).
 
-Images are (N, ..., C) in C order. A loop sums over the taps for 64 bytes of channels at once, at some places of a line. For
-the gradient of the weight it sums over places, for some taps. It reads a copy of the lines that the kernel sees
-(channel_lines.pyx).
+Images are (N, ..., C) in C order, and loops read a copy of the lines that the kernel sees (channel_lines.pyx). Where groups
+have few channels (in depthwise convolutions: one), a loop sums over the taps for 64 bytes of channels at once, at some places
+of a line; for the gradient of the weight it sums over places, for some taps. Elsewhere the sums are products of matrices: what
+a tap sees from neighbouring places lies in neighbouring pixels, so rows of a matrix overlap, and no patch is copied.
 Threads share blocks of lines; for the gradient of the weight, slices of the blocks, with sums of their own.
 """
 
 from libc.stdlib cimport free
 from libc.string cimport memset
 
+import numpy as np
+
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
 from autograd_cy._core.kernels.channel_lines cimport (
     Pass, Slab, Space, copy_lines, copy_pixels, find_taps, parts_of, pass_of, prepare, slab_of, take_space, to_next_line)
-from autograd_cy._core.kernels.panels cimport vectors
+from autograd_cy._core.kernels.panels cimport PanelProduct, panel_product, vectors
 from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -21,6 +24,9 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport Task, parallel_for
 
 cnp.import_array()
+
+cdef extern from "runs.h":
+    void copy_run(void *out, const void *x, npy_intp bytes) noexcept nogil
 
 cdef extern from "channel_taps.h":
     ctypedef void SumOfTaps(const void *x, npy_intp step, npy_intp places, const npy_intp *offsets, const npy_intp *weights,
@@ -33,7 +39,8 @@ cdef extern from "channel_taps.h":
 
 cdef enum:
     PLACES = 64                 # that are summed before their sums are added in double, if a line has no more
-    SLICES = 16                 # in which blocks are shared, each with its own sums for the gradient of the weight
+    SLICES = 16                 # in which blocks are shared, each with its own sums for the gradient of the weight ...
+    TOTALS = 1 << 17            # ... if those have no more elements together
     TO_AN_ELEMENT = 4           # multiplications that take as long as an element of an elementwise loop
 
 
@@ -41,7 +48,7 @@ cdef enum:
 
 cdef int convolve_taps(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, cnp.ndarray y) except -1:
     """y = the convolution of x, plus the bias (or None). `weight`: (groups * filters, taps, channels)."""
-    cdef Pass p = pass_of(of, code_of(y), False)
+    cdef Pass p = pass_of(of, code_of(y), False, False)
     p.bias = NULL if bias is None else cnp.PyArray_DATA(bias)
     p.weight = cnp.PyArray_DATA(weight)
     return run(&p, x, y)
@@ -49,9 +56,27 @@ cdef int convolve_taps(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cn
 
 cdef int convolve_taps_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weight, cnp.ndarray x) except -1:
     """x = the gradient for what was convolved."""
-    cdef Pass p = pass_of(of, code_of(x), True)
+    cdef Pass p = pass_of(of, code_of(x), True, False)
     p.weight = cnp.PyArray_DATA(weight)
     return run(&p, g, x)
+
+
+cdef int convolve_lines(const Geometry *of, cnp.ndarray x, cnp.ndarray matrices, cnp.ndarray bias, cnp.ndarray y) except -1:
+    """The same by products. `matrices`: (groups, taps and channels, filters), with zeros at the end up to whole panels."""
+    cdef Pass p = pass_of(of, code_of(y), False, True)
+    p.bias = NULL if bias is None else cnp.PyArray_DATA(bias)
+    return run_products(&p, x, matrices, y)
+
+
+cdef int convolve_lines_back(const Geometry *of, cnp.ndarray g, cnp.ndarray matrices, cnp.ndarray x) except -1:
+    """`matrices`: (groups, taps from the last one on and filters, channels), with such zeros."""
+    cdef Pass p = pass_of(of, code_of(x), True, True)
+    return run_products(&p, g, matrices, x)
+
+
+cdef int run_products(Pass *p, cnp.ndarray x, cnp.ndarray matrices, cnp.ndarray y) except -1:
+    p.weight, p.row = cnp.PyArray_DATA(matrices), cnp.PyArray_DIM(matrices, cnp.PyArray_NDIM(matrices) - 1)
+    return run(p, x, y)
 
 
 cdef int run(Pass *p, cnp.ndarray x, cnp.ndarray y) except -1:
@@ -93,7 +118,8 @@ cdef inline void sum_blocks(Pass *p, npy_intp number, npy_intp end, real kind) n
         if number // units != current:
             current = number // units
             slab = slab_of(p, current)
-            prepare(p, &slab, &space, kind)
+            if not p.dense:
+                prepare(p, &slab, &space, kind)
         image, depth, line = unit // p.blocks // p.out[0], unit // p.blocks % p.out[0], unit % p.blocks * p.lines
         last = min(line + p.lines, p.out[1])
         copy_lines(p, &slab, &space, image, depth, line, kind)
@@ -105,16 +131,40 @@ cdef inline void sum_blocks(Pass *p, npy_intp number, npy_intp end, real kind) n
 cdef inline void sum_lines(const Pass *p, const Slab *slab, const Space *space, npy_intp image, npy_intp depth, npy_intp first,
                            npy_intp end, real kind) noexcept nogil:
     cdef npy_intp size = p.out[2] * p.written, further = to_next_line(p, slab), line_phase, line, phase, n, taps
-    cdef real *y = <real *> p.y + ((image * p.out[0] + depth) * p.out[1] + first) * size + slab.first
+    cdef real *y = <real *> p.y + ((image * p.out[0] + depth) * p.out[1] + first) * size + slab.out
     cdef const real *seen
     for line_phase in range(min(p.line_phases, end - first)):
         for phase in range(min(p.results_phases, p.out[2])):
             taps = find_taps(p, slab, space, depth, first + line_phase, first, phase)
             n, line, seen = parts_of(p.out[2] - phase, p.results_phases), first + line_phase, <const real *> space.lines
             while line < end:
-                sum_line(p, slab, space, taps, n, seen, y + (line - first) * size + phase * p.written)
+                if p.dense:
+                    multiply_line(p, slab, space, taps, n, seen, y + (line - first) * size + phase * p.written)
+                else:
+                    sum_line(p, slab, space, taps, n, seen, y + (line - first) * size + phase * p.written)
                 line += p.line_phases
                 seen += further
+
+
+cdef inline void multiply_line(const Pass *p, const Slab *slab, const Space *space, npy_intp taps, npy_intp n,
+                               const real *seen, real *y) noexcept nogil:
+    """The same by a product. Taps whose pixels lie side by side are one segment."""
+    cdef npy_intp size = sizeof(real), step = p.results_phases * p.written, run = run_of(p), k
+    cdef const real *matrix = <const real *> p.weight + slab.first * p.of.taps * p.row
+    for k in range(taps // run):
+        space.segments[2 * k] = space.offsets[k * run] * size
+        space.segments[2 * k + 1] = space.weights[k * run] * p.row * size
+    if p.bias != NULL:
+        for k in range(n):
+            copy_run(y + k * step, <const real *> p.bias + slab.out, p.results * size)
+    panel_product(p.dtype_code)(<const char *> seen, slab.width * size, size, <const char *> matrix, p.row * size, <char *> y,
+                                step * size, n, run * slab.width, p.results * size, p.bias != NULL, space.segments,
+                                taps // run)
+
+
+cdef inline npy_intp run_of(const Pass *p) noexcept nogil:
+    """How many taps see pixels side by side."""
+    return p.of.kernel[2] if p.of.stride[2] == 1 and p.of.dilation[2] == 1 else 1
 
 
 cdef inline void sum_line(const Pass *p, const Slab *slab, const Space *space, npy_intp taps, npy_intp n, const real *seen,
@@ -136,7 +186,7 @@ cdef inline void sum_line(const Pass *p, const Slab *slab, const Space *space, n
 
 cdef int correlate_taps(const Geometry *of, cnp.ndarray x, cnp.ndarray g, cnp.ndarray weight) except -1:
     """weight = its gradient, (groups * filters, taps..., channels)."""
-    cdef Pass p = pass_of(of, code_of(g), False)
+    cdef Pass p = pass_of(of, code_of(g), False, False)
     cdef npy_intp[4] sizes
     p.slices = min(units_of(&p), <npy_intp> SLICES)
     sizes[0], sizes[1], sizes[2], sizes[3] = p.slices, of.taps, of.channels, p.written
@@ -218,3 +268,65 @@ cdef inline void dot_rest(const Space *space, npy_intp taps, const real *seen, n
             x = seen + k * further + space.offsets[t]
             for j in range(n):
                 totals[space.weights[t] + j] += x[j] * g[k * line + j]
+
+
+# the same by products
+
+cdef int correlate_lines(const Geometry *of, cnp.ndarray x, cnp.ndarray g, cnp.ndarray weight) except -1:
+    """weight = its gradient, (groups * filters, taps..., channels)."""
+    cdef Pass p = pass_of(of, code_of(g), False, True)
+    cdef npy_intp[2] sizes
+    sizes[1] = p.written * of.taps * of.channels
+    p.slices = sizes[0] = min(max(TOTALS // sizes[1], <npy_intp> 2), <npy_intp> SLICES, units_of(&p))
+    cdef cnp.ndarray sums = weight if p.slices == 1 else new_array(p.dtype_code, 2, sizes)
+    p.x, p.y, p.sums = cnp.PyArray_DATA(x), cnp.PyArray_DATA(g), cnp.PyArray_DATA(sums)
+    share(products_f32 if p.dtype_code == FLOAT32 else products_f64, &p, p.slabs * p.slices)
+    if p.slices > 1:
+        np.add.reduce(sums, 0, out=weight.reshape(-1))
+    return 0
+
+
+cdef void products_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    multiply_slices(<Pass *> data, first, end, <float> 0)
+
+
+cdef void products_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    multiply_slices(<Pass *> data, first, end, <double> 0)
+
+
+cdef inline void multiply_slices(Pass *p, npy_intp number, npy_intp end, real kind) noexcept nogil:
+    """Some slices, counted through groups."""
+    cdef npy_intp units = units_of(p), slice, first, unit, depth, line, image
+    cdef Space space
+    cdef Slab slab
+    cdef char *memory = take_space(p, &space)
+    cdef real *sums
+    if memory == NULL:
+        return
+    while number < end:
+        slab, slice = slab_of(p, number // p.slices), number % p.slices
+        first = units * slice // p.slices
+        sums = <real *> p.sums + (slice * p.written + slab.out) * p.of.taps * slab.width
+        for unit in range(first, units * (slice + 1) // p.slices):
+            image, depth, line = unit // p.blocks // p.out[0], unit // p.blocks % p.out[0], unit % p.blocks * p.lines
+            copy_lines(p, &slab, &space, image, depth, line, kind)
+            multiply_lines(p, &slab, &space, image, depth, line, min(line + p.lines, p.out[1]), unit > first, sums)
+        number += 1
+    free(memory)
+
+
+cdef inline void multiply_lines(const Pass *p, const Slab *slab, const Space *space, npy_intp image, npy_intp depth,
+                                npy_intp first, npy_intp end, bint add, real *sums) noexcept nogil:
+    """For each tap, or for those side by side, what comes back times what they see. Each line is a segment."""
+    cdef npy_intp size = sizeof(real), taps = find_taps(p, slab, space, depth, first, first, 0), run = run_of(p), k = 0
+    cdef npy_intp line = p.out[2] * p.written, further = to_next_line(p, slab)
+    cdef const real *g = <const real *> p.y + ((image * p.out[0] + depth) * p.out[1] + first) * line + slab.out
+    for k in range(end - first):
+        space.segments[2 * k], space.segments[2 * k + 1] = k * line * size, k * further * size
+    k = 0
+    while k < taps:
+        panel_product(p.dtype_code)(<const char *> g, size, p.written * size, <const char *> (<const real *> space.lines
+                                    + space.offsets[k]), slab.width * size, <char *> (sums + space.weights[k]),
+                                    p.of.taps * slab.width * size, p.results, p.out[2], run * slab.width * size, add,
+                                    space.segments, end - first)
+        k += run

@@ -7,33 +7,37 @@
 
 #define PANEL_BYTES 128
 
+/* out = a @ panel, or with `add` added to it; `offsets`, `segments`: see tiles.h. A panel may have more than PANEL_BYTES here;
+   its rows are read up to a multiple of them. */
 typedef void PanelProduct(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, npy_intp panel_row, char *out,
-                          npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add);
+                          npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add, const npy_intp *offsets,
+                          npy_intp segments);
 
 #if defined(__GNUC__)
 #define PANEL_PRODUCT(name, type, size, attributes) \
     TILES(name, type, size) \
     attributes static void name(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, npy_intp panel_row, \
-                                char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add) { \
+                                char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add, \
+                                const npy_intp *offsets, npy_intp segments) { \
         for (; bytes > size; bytes -= 2 * size, panel += 2 * size, out += 2 * size) \
             name##_rows2(a, a_row, a_column, panel, panel_row, out, out_row, m, n, 0, \
-                         bytes < 2 * size ? bytes : 2 * size, add); \
-        if (bytes > 0) name##_rows1(a, a_row, a_column, panel, panel_row, out, out_row, m, n, 0, bytes, add); \
+                         bytes < 2 * size ? bytes : 2 * size, add, offsets, segments); \
+        if (bytes > 0) \
+            name##_rows1(a, a_row, a_column, panel, panel_row, out, out_row, m, n, 0, bytes, add, offsets, segments); \
     }
 #else
 #define PANEL_PRODUCT(name, type, size, attributes) \
     static void name(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, npy_intp panel_row, char *out, \
-                     npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add) { \
-        for (; m > 0; m--, a += a_row, out += out_row) { \
-            type sums[PANEL_BYTES / sizeof(type)] = {0}; \
-            for (npy_intp k = 0; k < n; k++) { \
-                const type x = *(const type *) (a + k * a_column); \
-                for (npy_intp j = 0; j < (npy_intp) (PANEL_BYTES / sizeof(type)); j++) \
-                    sums[j] += x * ((const type *) (panel + k * panel_row))[j]; \
+                     npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add, const npy_intp *offsets, \
+                     npy_intp segments) { \
+        for (; m > 0; m--, a += a_row, out += out_row) \
+            for (npy_intp j = 0; j < bytes / (npy_intp) sizeof(type); j++) { \
+                type sum = 0; \
+                for (npy_intp k = 0; k < segments * n; k++) \
+                    sum += *(const type *) (a + offsets[k / n * 2] + k % n * a_column) \
+                        * ((const type *) (panel + offsets[k / n * 2 + 1] + k % n * panel_row))[j]; \
+                ((type *) out)[j] = add ? ((type *) out)[j] + sum : sum; \
             } \
-            for (npy_intp j = 0; j < (npy_intp) (bytes / sizeof(type)); j++) \
-                ((type *) out)[j] = add ? ((type *) out)[j] + sums[j] : sums[j]; \
-        } \
     }
 #endif
 

@@ -2,6 +2,12 @@
 
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
+cdef extern from "panels.h":
+    ctypedef void PanelProduct(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, npy_intp panel_row,
+                               char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add,
+                               const npy_intp *offsets, npy_intp segments) noexcept nogil
+
+cdef PanelProduct *panel_product(int dtype_code) noexcept nogil
 cdef int vectors() noexcept nogil
 cdef bint has_panels(int dtype_code, npy_intp m, npy_intp p) noexcept nogil
 cdef bint panels_suit(int dtype_code, npy_intp m, npy_intp n, npy_intp p, bint by_rows) noexcept nogil

@@ -19,10 +19,9 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cdef extern from "panels.h":
-    ctypedef void PanelProduct(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, npy_intp panel_row,
-                               char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add) noexcept nogil
     enum:
         PANEL_BYTES
+    const npy_intp *ONE_SEGMENT
     PanelProduct *panel_products[3][2]
     int best_vectors() noexcept nogil
     bint AUTOGRAD_CY_DEBUG
@@ -53,6 +52,11 @@ def use_panels(wanted=None):
         raise ValueError(f"use_panels(): expected -1 to {BEST} on this machine, got {wanted}")
     level = (BEST if BEST > 0 or AUTOGRAD_CY_DEBUG else -1) if wanted is None else wanted
     return before
+
+
+cdef PanelProduct *panel_product(int dtype_code) noexcept nogil:
+    """The loop of this machine for one panel."""
+    return panel_products[vectors()][0 if dtype_code == FLOAT32 else 1]
 
 
 cdef int vectors() noexcept nogil:
@@ -101,17 +105,18 @@ cdef void multiply_rows(int dtype_code, const char *a, npy_intp a_row, npy_intp 
     cdef bint is_float = dtype_code == FLOAT32
     cdef npy_intp itemsize = sizeof(float) if is_float else sizeof(double), columns
     cdef bint in_place = m <= FEW_ROWS and b_column == itemsize and b_row % ALIASED != 0
-    cdef PanelProduct *multiply_panel = panel_products[vectors()][0 if is_float else 1]
+    cdef PanelProduct *multiply_panel = panel_product(dtype_code)
     while p > 0:
         columns = min(p, PANEL_BYTES // itemsize)
         if in_place and columns * itemsize == PANEL_BYTES:
-            multiply_panel(a, a_row, a_column, b, b_row, out, out_row, m, n, PANEL_BYTES, add)
+            multiply_panel(a, a_row, a_column, b, b_row, out, out_row, m, n, PANEL_BYTES, add, ONE_SEGMENT, 1)
         else:
             if is_float:
                 fill_panel_f32(b, b_row, b_column, panel, n, columns)
             else:
                 fill_panel_f64(b, b_row, b_column, panel, n, columns)
-            multiply_panel(a, a_row, a_column, panel, PANEL_BYTES, out, out_row, m, n, columns * itemsize, add)
+            multiply_panel(a, a_row, a_column, panel, PANEL_BYTES, out, out_row, m, n, columns * itemsize, add,
+                           ONE_SEGMENT, 1)
         b += columns * b_column
         out += columns * itemsize
         p -= columns

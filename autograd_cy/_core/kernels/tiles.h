@@ -6,7 +6,7 @@
 #include <string.h>
 #include "clones.h"
 
-#define TILE_ROWS 6
+#define TILE_ROWS 12         /* of one vector, half as many of two: sums that fill the time of an addition */
 
 /* What the machine can do: 0 for what any can, then with fused multiply-adds of 32 and of 64 bytes. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !AUTOGRAD_CY_DEBUG
@@ -20,21 +20,26 @@ static int best_vectors(void) {
 static int best_vectors(void) { return 0; }
 #endif
 
-/* `rows` rows of a @ b by `count` vectors, of which the bytes `first` to `end` are written; b's rows are read whole. */
+/* `rows` rows of a @ b by `count` vectors, of which the bytes `first` to `end` are written; b's rows are read whole. The sum
+   goes over n rows of b from each of `segments` places: `offsets` has that of a and that of b for each. */
 #define TILE(name, type, size, count) \
     static AUTOGRAD_CY_INLINED void name##_tile##count(const char *a, npy_intp a_row, npy_intp a_column, const char *b, \
                                                        npy_intp b_row, char *out, npy_intp out_row, npy_intp n, \
-                                                       npy_intp first, npy_intp end, int add, int rows) { \
-        name##_vector sums[TILE_ROWS][count]; \
+                                                       npy_intp first, npy_intp end, int add, const npy_intp *offsets, \
+                                                       npy_intp segments, int rows) { \
+        name##_vector sums[TILE_ROWS / count][count]; \
         for (int r = 0; r < rows; r++) \
             for (int c = 0; c < count; c++) sums[r][c] = (name##_vector) {0}; \
-        for (npy_intp k = 0; k < n; k++, a += a_column, b += b_row) { \
-            name##_vector row[count]; \
-            for (int c = 0; c < count; c++) row[c] = ((const name##_vector *) b)[c]; \
-            _Pragma("GCC unroll 6") \
-            for (int r = 0; r < rows; r++) { \
-                const type x = *(const type *) (a + r * a_row); \
-                for (int c = 0; c < count; c++) sums[r][c] += row[c] * x; \
+        for (; segments > 0; segments--, offsets += 2) { \
+            const char *p = a + offsets[0], *q = b + offsets[1]; \
+            for (npy_intp k = 0; k < n; k++, p += a_column, q += b_row) { \
+                name##_vector row[count]; \
+                for (int c = 0; c < count; c++) row[c] = ((const name##_vector *) q)[c]; \
+                _Pragma("GCC unroll 12") \
+                for (int r = 0; r < rows; r++) { \
+                    const type x = *(const type *) (p + r * a_row); \
+                    for (int c = 0; c < count; c++) sums[r][c] += row[c] * x; \
+                } \
             } \
         } \
         for (int r = 0; r < rows; r++, out += out_row) { \
@@ -59,19 +64,29 @@ static int best_vectors(void) { return 0; }
 #define TILES_OF(name, count) \
     static AUTOGRAD_CY_INLINED void name##_rows##count(const char *a, npy_intp a_row, npy_intp a_column, const char *b, \
                                                        npy_intp b_row, char *out, npy_intp out_row, npy_intp m, npy_intp n, \
-                                                       npy_intp first, npy_intp end, int add) { \
-        for (; m >= TILE_ROWS; m -= TILE_ROWS, a += TILE_ROWS * a_row, out += TILE_ROWS * out_row) \
-            name##_tile##count(a, a_row, a_column, b, b_row, out, out_row, n, first, end, add, TILE_ROWS); \
+                                                       npy_intp first, npy_intp end, int add, const npy_intp *offsets, \
+                                                       npy_intp segments) { \
+        const int most = TILE_ROWS / count; \
+        for (; m >= most; m -= most, a += most * a_row, out += most * out_row) \
+            TILE_OF(name, count, most); \
+        if (most > 8 && m >= 8) { \
+            TILE_OF(name, count, 8); \
+            m -= 8, a += 8 * a_row, out += 8 * out_row; \
+        } \
         if (m >= 4) { \
-            name##_tile##count(a, a_row, a_column, b, b_row, out, out_row, n, first, end, add, 4); \
+            TILE_OF(name, count, 4); \
             m -= 4, a += 4 * a_row, out += 4 * out_row; \
         } \
         if (m >= 2) { \
-            name##_tile##count(a, a_row, a_column, b, b_row, out, out_row, n, first, end, add, 2); \
+            TILE_OF(name, count, 2); \
             m -= 2, a += 2 * a_row, out += 2 * out_row; \
         } \
-        if (m > 0) name##_tile##count(a, a_row, a_column, b, b_row, out, out_row, n, first, end, add, 1); \
+        if (m > 0) TILE_OF(name, count, 1); \
     }
+#define TILE_OF(name, count, rows) \
+    name##_tile##count(a, a_row, a_column, b, b_row, out, out_row, n, first, end, add, offsets, segments, rows)
+
+static const npy_intp ONE_SEGMENT[2] = {0, 0};
 
 /* name_rows1 and name_rows2, for vectors of `size` bytes. Where the machine has none so long, gcc 12's are a tenth as fast. */
 #define TILES(name, type, size) \

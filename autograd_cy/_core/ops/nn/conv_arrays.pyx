@@ -8,7 +8,8 @@ from autograd_cy._core.arrays.channels cimport (
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, kernel_code
 from autograd_cy._core.kernels.channel_convolutions cimport (
     convolve_channels, convolve_channels_back, correlate_channels, sum_channels)
-from autograd_cy._core.kernels.channel_taps cimport convolve_taps, convolve_taps_back, correlate_taps
+from autograd_cy._core.kernels.channel_taps cimport (
+    convolve_lines, convolve_lines_back, convolve_taps, convolve_taps_back, correlate_lines, correlate_taps)
 from autograd_cy._core.kernels.convolutions cimport add_filters, convolve, convolve_back, correlate, sum_filters
 from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.kernels.plane_convolutions cimport (
@@ -20,9 +21,10 @@ cnp.import_array()
 
 cdef enum:
     FEWEST = 32             # places of all images, below which products of patches are not worth their preparation
-    NARROW = 8              # columns of a product, up to which copies to C order and back take less than those left empty ...
-    NARROWEST = 4           # ... or channels, up to which images are copied ...
-    TWO_NARROW = 16         # ... for that many filters
+    NARROW = 4              # channels, up to which the gradient of the images is computed in C order, with copies
+    WIDE = 8                # places of a line, from which on products go line by line ...
+    COLUMNS = 32            # ... if they have no more columns
+    LANES = 16              # elements that make whole vectors
 
 
 cdef Geometry geometry(tuple images, tuple weight, tuple result, tuple stride, tuple padding, tuple dilation,
@@ -64,24 +66,18 @@ cdef bint goes_by_channels(const Geometry *of, bint channels_last) noexcept:
     return channels_last and not has_none(of) and of.batch * of.places >= FEWEST
 
 
-cdef bint has_few_filters(const Geometry *of) noexcept:
-    """Whether a convolution of arrays with channels last is faster in C order, with copies: a product of places by filters
-    computes the columns of a whole vector."""
-    if suits_planes(of):
-        return False
-    if of.channels <= NARROWEST and of.filters <= TWO_NARROW:
-        return True
-    return of.filters <= NARROW and of.taps > 1 and of.pixels <= 2 * of.places
+cdef bint goes_by_lines(const Geometry *of, bint back) noexcept:
+    """Whether products of a convolution, or of the gradient of its images, go line by line: a tile of few places is slow, and
+    of many columns too much is read again for each line."""
+    if back:
+        return of.taps > 1 and of.size[2] >= WIDE and of.channels <= COLUMNS
+    return of.taps > 1 and of.out[2] >= WIDE and of.filters <= COLUMNS
 
 
 cdef bint has_few_channels(const Geometry *of) noexcept:
-    """The same for the gradient of the images, whose columns are channels."""
+    """Whether the gradient of images with channels last is faster in C order, with copies: a product computes the columns of a
+    whole vector."""
     return of.channels <= NARROW and of.taps > 1 and not suits_planes(of)
-
-
-cdef bint has_few_of_both(const Geometry *of) noexcept:
-    """The same for the gradient of the weight."""
-    return has_few_channels(of) and of.filters <= TWO_NARROW
 
 
 cdef tuple at_end(tuple sizes):
@@ -96,15 +92,27 @@ cdef cnp.ndarray matrices_of(const Geometry *of, cnp.ndarray weight, int dtype_c
     return weight.transpose(0, 2, 3, 1).copy()
 
 
+cdef cnp.ndarray padded(cnp.ndarray matrices):
+    """With zeros at the end of each row, up to whole vectors."""
+    cdef npy_intp columns = cnp.PyArray_DIM(matrices, 3)
+    if columns % LANES == 0:
+        return matrices
+    wide = np.zeros(sizes_of(matrices)[:3] + ((columns + LANES - 1) // LANES * LANES,), matrices.dtype)
+    wide[..., :columns] = matrices
+    return wide
+
+
 cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, tuple sizes,
                            bint channels_last):
     """An array of those sizes, in the type in which it is computed."""
     cdef int dtype_code = kernel_code(x)
     bias = None if bias is None else flat(bias, dtype_code)
-    if goes_by_channels(of, channels_last) and not has_few_filters(of):
+    if goes_by_channels(of, channels_last):
         y, x = empty(dtype_code, at_end(sizes)), flat(channels_at_end(x), dtype_code)
         if suits_planes(of):
             convolve_taps(of, x, flat(channels_at_end(weight), dtype_code), bias, y)
+        elif goes_by_lines(of, False):
+            convolve_lines(of, x, padded(matrices_of(of, weight, dtype_code, False)), bias, y)
         else:
             convolve_channels(of, x, matrices_of(of, weight, dtype_code, False), bias, y)
         return channels_second(y)
@@ -136,6 +144,8 @@ cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray w
         x, g = empty(dtype_code, at_end(sizes)), flat(channels_at_end(g), dtype_code)
         if suits_planes(of):
             convolve_taps_back(of, g, flat(channels_at_end(weight), dtype_code), x)
+        elif goes_by_lines(of, True):
+            convolve_lines_back(of, g, padded(matrices_of(of, weight, dtype_code, True)), x)
         elif is_convolution_back(of, &back):
             convolve_channels(&back, g, matrices_of(of, weight, dtype_code, True), None, x)
         else:
@@ -168,11 +178,13 @@ cdef cnp.ndarray correlated(const Geometry *of, cnp.ndarray x, cnp.ndarray g, tu
     """The gradient for the weight: of those sizes."""
     cdef int dtype_code = kernel_code(g)
     cdef cnp.ndarray weight
-    if goes_by_channels(of, channels_last) and not has_few_of_both(of):
+    if goes_by_channels(of, channels_last):
         weight = empty(dtype_code, at_end(sizes))
         x, g = flat(channels_at_end(x), dtype_code), flat(channels_at_end(g), dtype_code)
         if suits_planes(of):
             correlate_taps(of, x, g, weight)
+        elif of.taps > 1 and of.out[2] >= WIDE:
+            correlate_lines(of, x, g, weight)
         else:
             correlate_channels(of, x, g, weight)
         return channels_second(weight)
