@@ -64,6 +64,8 @@ BLOCKS = {
     "channel_lines.COPIED": 1 << 15,
     "channel_lines.FEWEST": 4,
     "channel_taps.PLACES": 64,
+    "channel_taps.TOTALS": 1 << 17,
+    "channels.TILE": 16,
     "channel_lines.VECTORS": 2,
     "channel_norm_loops.COLUMNS": 256,
     "channel_norm_loops.STRIP": 64,
@@ -72,9 +74,11 @@ BLOCKS = {
     "channel_norm_loops.SLICE": 1 << 12,  # crossed in test_channels_last.py
     "channel_windows.LEAST": 16,  # crossed in test_channels_last.py
     "conv_arrays.FEWEST": 32,  # crossed in test_channels_last.py, as are the next
-    "conv_arrays.NARROW": 8,
-    "conv_arrays.NARROWEST": 4,
-    "conv_arrays.TWO_NARROW": 16,
+    "conv_arrays.COLUMNS": 32,
+    "conv_arrays.LANES": 16,
+    "conv_arrays.NARROW": 4,
+    "conv_arrays.SHORT": 256,
+    "conv_arrays.WIDE": 8,
     "cross_entropy_loops.BLOCK": 1024,
     "elimination.PANEL": 16,
     "kernels.BLOCK": 512,
@@ -153,7 +157,7 @@ NO_SIZES = {
     "random_loops": "WEIGHT",
     "overrides": "SUBCLASSES WATCHED",
     "padding": "LONG",
-    "panels": "ALIASED BY_ROWS HELD LINE MOST",  # crossed in test_panels.py
+    "panels": "ALIASED BY_ROWS HELD LINE MOST SHORT",  # crossed in test_panels.py
     "plane_convolutions": "FEW MARGIN STRIPS",
     "pointwise_node": "A B C Y",
     "polynomials": "LIMIT",

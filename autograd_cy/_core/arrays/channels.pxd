@@ -4,6 +4,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef bint has_channels_last(cnp.ndarray x) noexcept
 cdef cnp.ndarray in_format(cnp.ndarray array, bint channels_last)
+cdef cnp.ndarray in_c_order(cnp.ndarray array, int dtype_code)
 cdef cnp.ndarray channels_at_end(cnp.ndarray array)
 cdef cnp.ndarray channels_second(cnp.ndarray array)
 cdef int show_channels_last(cnp.ndarray array) except -1

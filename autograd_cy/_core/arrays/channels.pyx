@@ -16,16 +16,29 @@ NOTE [Channels last]
      the tensor itself if it suggests that format, contiguous() if it is dense in it.
 """
 
-from autograd_cy._core.arrays.buffers cimport lay_out, new_array, strided_view
-from autograd_cy._core.arrays.dtypes cimport code_of
+cimport cython
+
+from autograd_cy._core.arrays.buffers cimport flat, is_flat, lay_out, new_array, strided_view
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
 from autograd_cy._core.arrays.orders cimport MAX_DIMS, copy_in_order
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
+from autograd_cy._core.runtime.threads cimport parallel_for
 
 cnp.import_array()
 
+cdef extern from "turns.h":
+    void turn_4x4_f32(const char *x, npy_intp x_row, float *out, npy_intp row) noexcept nogil
+    void turn_4x4_f64(const char *x, npy_intp x_row, double *out, npy_intp row) noexcept nogil
+
 cdef enum:
     MOST = 5            # dimensions of an array that has a format
+    TILE = 16           # rows and columns that are turned at once
+
+cdef struct Turned:     # matrices, and what they are turned to
+    const void *x
+    void *y
+    npy_intp rows, columns, blocks
 
 
 cdef bint has_channels_last(cnp.ndarray x) noexcept:
@@ -58,7 +71,20 @@ cdef cnp.ndarray in_format(cnp.ndarray array, bint channels_last):
         return array
     copy = new_array(code_of(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array))
     show_channels_last(copy)
-    cnp.PyArray_CopyInto(copy, array)
+    if is_turned(array):
+        turn(array, copy, cnp.PyArray_DIM(array, 1), rest_of(array))
+    else:
+        cnp.PyArray_CopyInto(copy, array)
+    return copy
+
+
+cdef cnp.ndarray in_c_order(cnp.ndarray array, int dtype_code):
+    """flat() of an array (N, C, ...) that may have channels last."""
+    cdef cnp.ndarray copy
+    if code_of(array) != dtype_code or is_flat(array) or not is_turned(channels_at_end(array)):
+        return flat(array, dtype_code)
+    copy = new_array(dtype_code, cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array))
+    turn(array, copy, rest_of(array), cnp.PyArray_DIM(array, 1))
     return copy
 
 
@@ -110,3 +136,62 @@ cdef cnp.ndarray channels_second(cnp.ndarray array):
 cdef cnp.ndarray in_type_and_order(cnp.ndarray array, int dtype_code):
     """The array, or a copy of that type with its dimensions in the same order."""
     return array if code_of(array) == dtype_code else copy_in_order(array, dtype_code)
+
+
+# copies between the two
+
+cdef inline bint is_turned(cnp.ndarray array) noexcept:
+    """Whether turn() copies it: matrices in C order."""
+    return is_flat(array) and (code_of(array) == FLOAT32 or code_of(array) == FLOAT64) and cnp.PyArray_SIZE(array) > 0
+
+
+cdef inline npy_intp rest_of(cnp.ndarray array) noexcept:
+    """How many elements a channel has."""
+    return cnp.PyArray_SIZE(array) // max(cnp.PyArray_DIM(array, 0) * cnp.PyArray_DIM(array, 1), 1)
+
+
+cdef int turn(cnp.ndarray array, cnp.ndarray copy, npy_intp rows, npy_intp columns) except -1:
+    """Copy the matrix of each sample transposed."""
+    cdef npy_intp blocks = (rows + TILE - 1) // TILE, samples = cnp.PyArray_DIM(array, 0)
+    cdef Turned turned = Turned(cnp.PyArray_DATA(array), cnp.PyArray_DATA(copy), rows, columns, blocks)
+    parallel_for(turn_f32 if code_of(array) == FLOAT32 else turn_f64, &turned, samples * blocks, TILE * columns)
+    return 0
+
+
+cdef void turn_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    turn_blocks(<Turned *> data, <const float *> (<Turned *> data).x, <float *> (<Turned *> data).y, first, end)
+
+
+cdef void turn_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    turn_blocks(<Turned *> data, <const double *> (<Turned *> data).x, <double *> (<Turned *> data).y, first, end)
+
+
+cdef void turn_blocks(const Turned *p, const cython.floating *x, cython.floating *y, npy_intp block,
+                      npy_intp end) noexcept nogil:
+    """Some blocks of TILE rows, counted through samples."""
+    cdef npy_intp sample, i, j
+    while block < end:
+        sample, i, j = block // p.blocks * p.rows * p.columns, block % p.blocks * TILE, 0
+        while j < p.columns:
+            turn_tile(p, x + sample + i * p.columns + j, y + sample + j * p.rows + i, min(p.rows - i, <npy_intp> TILE),
+                      min(p.columns - j, <npy_intp> TILE))
+            j += TILE
+        block += 1
+
+
+cdef inline void turn_tile(const Turned *p, const cython.floating *x, cython.floating *y, npy_intp height,
+                           npy_intp width) noexcept nogil:
+    """Along the longer side: lines of the cache that lie far apart drive each other out."""
+    cdef npy_intp whole = height // 4 * 4 if width >= 4 else 0, right = width // 4 * 4 if height >= 4 else 0, i, j, k
+    for k in range(whole // 4 * (right // 4)):
+        if p.columns > p.rows:
+            i, j = k // (right // 4) * 4, k % (right // 4) * 4
+        else:
+            i, j = k % (whole // 4) * 4, k // (whole // 4) * 4
+        if cython.floating is float:
+            turn_4x4_f32(<const char *> (x + i * p.columns + j), p.columns * sizeof(float), y + j * p.rows + i, p.rows)
+        else:
+            turn_4x4_f64(<const char *> (x + i * p.columns + j), p.columns * sizeof(double), y + j * p.rows + i, p.rows)
+    for i in range(height):
+        for j in range(right if i < whole else 0, width):
+            y[j * p.rows + i] = x[i * p.columns + j]

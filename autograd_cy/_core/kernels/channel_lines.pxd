@@ -20,7 +20,8 @@ cdef struct Pass:               # a loop that is shared
     npy_intp sources, results   # channels of each group of what is read, and of what is written
     npy_intp read, written      # channels of all groups
     npy_intp[3] size, out       # of what is read, and of what is written
-    npy_intp phases, results_phases     # along a line
+    npy_intp phases, results_phases     # along a line ...
+    npy_intp spacing            # ... or how far apart neighbouring places see it
     npy_intp line_phases        # lines of the result that are seen by other taps than the next
     npy_intp left, columns      # of a line of the copy: zeros before the image, and all pixels of a phase
     npy_intp lines, slots       # of a block: lines of the result, and those that one depth of the kernel sees
@@ -34,7 +35,8 @@ cdef struct Pass:               # a loop that is shared
     const void *bias
     void *y
     double *totals              # of the gradient of the weight, for each slice: (taps, sources, filters) ...
-    void *sums                  # ... or, of products: (filters, taps and sources)
+    void *sums                  # ... or, of products: (filters, taps and sources) ...
+    bint by_filters             # ... or (taps and sources, filters)
     bint failed                 # there was no memory for a copy
 
 cdef struct Slab:

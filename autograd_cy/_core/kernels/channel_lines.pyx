@@ -36,6 +36,9 @@ cdef inline npy_intp place_of(const Pass *p, int k, npy_intp place, npy_intp tap
         at = place + of.padding[k] - tap * of.dilation[k]
     else:
         at = place * of.stride[k] - of.padding[k] + tap * of.dilation[k]
+        if p.dense:
+            phase[0] = 0
+            return at
     phase[0] = at - floor_of(at, of.stride[k]) * of.stride[k]
     return floor_of(at, of.stride[k])
 
@@ -83,11 +86,11 @@ cdef Pass pass_of(const Geometry *of, int dtype_code, bint back, bint dense) noe
     for k in range(3):
         p.size[k] = of.out[k] if back else of.size[k]
         p.out[k] = of.size[k] if back else of.out[k]
-    p.phases = p.results_phases = p.line_phases = 1
+    p.phases = p.results_phases = p.line_phases = p.spacing = 1
     if back:
         p.line_phases, p.results_phases = of.stride[1], of.stride[2]
     else:
-        p.phases = of.stride[2]
+        p.phases, p.spacing = 1 if dense else of.stride[2], of.stride[2] if dense else 1
     p.lanes = LANE_BYTES // (sizeof(float) if dtype_code == FLOAT32 else sizeof(double))
     p.slab = min(VECTORS * p.lanes, p.written)
     p.slabs = parts_of(p.written, p.slab)
@@ -105,7 +108,7 @@ cdef void find_columns(Pass *p) noexcept:
         for tap in range(p.of.kernel[2]):
             seen = place_of(p, 2, phase, tap, &place)
             p.left = max(p.left, -seen)
-            end = max(end, parts_of(p.out[2], p.results_phases) + seen)
+            end = max(end, (parts_of(p.out[2], p.results_phases) - 1) * p.spacing + seen + 1)
     p.columns = p.left + end
 
 

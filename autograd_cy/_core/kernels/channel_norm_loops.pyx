@@ -21,9 +21,9 @@ cdef extern from *:
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_scale_plane(real const *, real *, npy_intp, real, real, real); \\
         AUTOGRAD_CY_CLONED static void fuse##autograd_cy_plane_gradient( \\
             real const *, real const *, real *, npy_intp, real, real, real, real, real); \\
-        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_scale_tile( \\
+        AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_scale_tile( \\
             real const *, real *, npy_intp, npy_intp, npy_intp, real const *, real const *, real const *); \\
-        AUTOGRAD_CY_CLONED static void fuse##autograd_cy_tile_gradients( \\
+        AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_tile_gradients( \\
             real const *, real const *, real *, npy_intp, npy_intp, npy_intp, real const *, real const *, real const *, \\
             real const *, real const *); \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_sum_columns( \\
@@ -32,11 +32,25 @@ cdef extern from *:
     DECLARE_CLONED(double, __pyx_fuse_1)
     """
 
+cdef extern from "channel_strips.h":
+    enum:
+        STRIP_BYTES             # of columns that are normalized side by side
+    void strip_f32_scale(const float *x, float *y, npy_intp rows, npy_intp stride, const float *means, const float *factors,
+                         const float *constants) noexcept nogil
+    void strip_f64_scale(const double *x, double *y, npy_intp rows, npy_intp stride, const double *means,
+                         const double *factors, const double *constants) noexcept nogil
+    void strip_f32_gradient(const float *g, const float *x, float *out, npy_intp rows, npy_intp stride, const float *means,
+                            const float *scales, const float *weights, const float *slopes,
+                            const float *constants) noexcept nogil
+    void strip_f64_gradient(const double *g, const double *x, double *out, npy_intp rows, npy_intp stride,
+                            const double *means, const double *scales, const double *weights, const double *slopes,
+                            const double *constants) noexcept nogil
+
 cdef enum:
     COLUMNS = 256               # that are summed side by side ...
-    STRIP = 64                  # of them whose sums, or factors, stay in registers ...
+    STRIP = 64                  # of them whose sums stay in registers ...
     ROWS = 64                   # ... over so many rows, before they are added in double
-    TILE = 1 << 12              # elements of rows that are normalized COLUMNS by COLUMNS, STRIP at a time
+    TILE = 1 << 12              # elements of rows that are normalized COLUMNS by COLUMNS, a strip at a time
     SLICES = 16                 # in which many short rows are shared ...
     SLICE = 1 << 12             # ... if each has at least so many elements
 
@@ -353,19 +367,15 @@ cdef inline void rows_part(Work *p, npy_intp row, npy_intp end, real kind) noexc
 cdef void scale_tile "autograd_cy_scale_tile"(
         const real *x, real *y, npy_intp rows, npy_intp stride, npy_intp width, const real *means, const real *factors,
         const real *constants) noexcept nogil:
-    """STRIP columns at a time, whose factors stay in registers, then the rest."""
-    cdef real[STRIP] mean, factor, constant, out
-    cdef npy_intp j = 0, k, row
-    while j + STRIP <= width:
-        for k in range(STRIP):
-            mean[k], factor[k], constant[k] = means[j + k], factors[j + k], constants[j + k]
-        for row in range(rows):
-            for k in range(STRIP):
-                out[k] = (x[row * stride + j + k] - mean[k]) * factor[k] + constant[k]
-            for k in range(STRIP):
-                y[row * stride + j + k] = out[k]
-        j += STRIP
-    for row in range(rows):
+    """Strips of columns, whose factors stay in registers, then the rest."""
+    cdef npy_intp j = 0, n = STRIP_BYTES // sizeof(real), k, row
+    while j + n <= width:
+        if real is float:
+            strip_f32_scale(x + j, y + j, rows, stride, means + j, factors + j, constants + j)
+        else:
+            strip_f64_scale(x + j, y + j, rows, stride, means + j, factors + j, constants + j)
+        j += n
+    for row in range(rows if j < width else 0):
         for k in range(j, width):
             y[row * stride + k] = (x[row * stride + k] - means[k]) * factors[k] + constants[k]
 
@@ -423,7 +433,7 @@ cdef inline void row_gradients_part(Work *p, npy_intp row, npy_intp end, real ki
     cdef npy_intp n = p.planes.channels, start = 0, at, j, k
     cdef Tiles tiles
     while start < n:
-        tiles = tiles_of(n, max(COLUMNS // n, <npy_intp> 1), start, end - row)
+        tiles = tiles_of(n, rows_at_once(n), start, end - row)
         k = start
         for j in range(tiles.width):
             means[j], scales[j] = (<const real *> p.means)[k], (<const real *> p.scales)[k]
@@ -440,11 +450,19 @@ cdef inline void row_gradients_part(Work *p, npy_intp row, npy_intp end, real ki
 cdef void tile_gradients "autograd_cy_tile_gradients"(
         const real *g, const real *x, real *out, npy_intp rows, npy_intp stride, npy_intp width, const real *means,
         const real *scales, const real *weights, const real *slopes, const real *constants) noexcept nogil:
-    """The factors of a row are read from the cache: there are too many for registers. A slope times its scale may overflow."""
-    cdef npy_intp j, _row
-    for _row in range(rows):
-        for j in range(width):
-            out[j] = scales[j] * (g[j] * weights[j] - constants[j] - (x[j] - means[j]) * slopes[j])
+    """Strips of columns, then the rest. A slope times its scale may overflow."""
+    cdef npy_intp j = 0, n = STRIP_BYTES // sizeof(real), k, _row
+    while j + n <= width:
+        if real is float:
+            strip_f32_gradient(g + j, x + j, out + j, rows, stride, means + j, scales + j, weights + j, slopes + j,
+                               constants + j)
+        else:
+            strip_f64_gradient(g + j, x + j, out + j, rows, stride, means + j, scales + j, weights + j, slopes + j,
+                               constants + j)
+        j += n
+    for _row in range(rows if j < width else 0):
+        for k in range(j, width):
+            out[k] = scales[k] * (g[k] * weights[k] - constants[k] - (x[k] - means[k]) * slopes[k])
         g += stride
         x += stride
         out += stride

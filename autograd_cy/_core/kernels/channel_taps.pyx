@@ -16,7 +16,7 @@ from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
 from autograd_cy._core.kernels.channel_lines cimport (
     Pass, Slab, Space, copy_lines, copy_pixels, find_taps, parts_of, pass_of, prepare, slab_of, take_space, to_next_line)
-from autograd_cy._core.kernels.panels cimport PanelProduct, panel_product, vectors
+from autograd_cy._core.kernels.panels cimport panel_product, vectors
 from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -157,14 +157,14 @@ cdef inline void multiply_line(const Pass *p, const Slab *slab, const Space *spa
     if p.bias != NULL:
         for k in range(n):
             copy_run(y + k * step, <const real *> p.bias + slab.out, p.results * size)
-    panel_product(p.dtype_code)(<const char *> seen, slab.width * size, size, <const char *> matrix, p.row * size, <char *> y,
-                                step * size, n, run * slab.width, p.results * size, p.bias != NULL, space.segments,
-                                taps // run)
+    panel_product(p.dtype_code, p.results * size)(
+        <const char *> seen, p.spacing * slab.width * size, size, <const char *> matrix, p.row * size, <char *> y, step * size,
+        n, run * slab.width, p.results * size, p.bias != NULL, space.segments, taps // run)
 
 
 cdef inline npy_intp run_of(const Pass *p) noexcept nogil:
     """How many taps see pixels side by side."""
-    return p.of.kernel[2] if p.of.stride[2] == 1 and p.of.dilation[2] == 1 else 1
+    return p.of.kernel[2] if p.results_phases == 1 and p.of.dilation[2] == 1 else 1
 
 
 cdef inline void sum_line(const Pass *p, const Slab *slab, const Space *space, npy_intp taps, npy_intp n, const real *seen,
@@ -278,12 +278,20 @@ cdef int correlate_lines(const Geometry *of, cnp.ndarray x, cnp.ndarray g, cnp.n
     cdef npy_intp[2] sizes
     sizes[1] = p.written * of.taps * of.channels
     p.slices = sizes[0] = min(max(TOTALS // sizes[1], <npy_intp> 2), <npy_intp> SLICES, units_of(&p))
-    cdef cnp.ndarray sums = weight if p.slices == 1 else new_array(p.dtype_code, 2, sizes)
-    p.x, p.y, p.sums = cnp.PyArray_DATA(x), cnp.PyArray_DATA(g), cnp.PyArray_DATA(sums)
+    cdef cnp.ndarray sums = new_array(p.dtype_code, 2, sizes)
+    p.x, p.y, p.sums, p.by_filters = cnp.PyArray_DATA(x), cnp.PyArray_DATA(g), cnp.PyArray_DATA(sums), fills_lanes(&p)
     share(products_f32 if p.dtype_code == FLOAT32 else products_f64, &p, p.slabs * p.slices)
-    if p.slices > 1:
+    if p.by_filters:
+        sums = sums.sum(0).reshape(of.groups, -1, of.filters).swapaxes(1, 2)
+        weight.reshape(of.groups, of.filters, -1)[...] = sums
+    else:
         np.add.reduce(sums, 0, out=weight.reshape(-1))
     return 0
+
+
+cdef bint fills_lanes(const Pass *p) noexcept:
+    """Whether filters fill vectors, more of them than channels of neighbouring taps do."""
+    return p.results % p.lanes == 0 and run_of(p) * p.slab % p.lanes != 0
 
 
 cdef void products_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
@@ -324,9 +332,26 @@ cdef inline void multiply_lines(const Pass *p, const Slab *slab, const Space *sp
     for k in range(end - first):
         space.segments[2 * k], space.segments[2 * k + 1] = k * line * size, k * further * size
     k = 0
+    if p.by_filters:
+        multiply_by_filters(p, slab, space, g, taps, end - first, add, sums)
+        return
     while k < taps:
-        panel_product(p.dtype_code)(<const char *> g, size, p.written * size, <const char *> (<const real *> space.lines
-                                    + space.offsets[k]), slab.width * size, <char *> (sums + space.weights[k]),
-                                    p.of.taps * slab.width * size, p.results, p.out[2], run * slab.width * size, add,
-                                    space.segments, end - first)
+        panel_product(p.dtype_code, run * slab.width * size)(
+            <const char *> g, size, p.written * size, <const char *> (<const real *> space.lines + space.offsets[k]),
+            p.spacing * slab.width * size, <char *> (sums + space.weights[k]), p.of.taps * slab.width * size, p.results,
+            p.out[2], run * slab.width * size, add, space.segments, end - first)
+        k += run
+
+
+cdef inline void multiply_by_filters(const Pass *p, const Slab *slab, const Space *space, const real *g, npy_intp taps,
+                                     npy_intp lines, bint add, real *sums) noexcept nogil:
+    """The same with a row for each tap and channel, and a column for each filter."""
+    cdef npy_intp size = sizeof(real), run = run_of(p), k = 0, line
+    for line in range(lines):
+        space.segments[2 * line], space.segments[2 * line + 1] = space.segments[2 * line + 1], space.segments[2 * line]
+    while k < taps:
+        panel_product(p.dtype_code, p.results * size)(
+            <const char *> (<const real *> space.lines + space.offsets[k]), size, p.spacing * slab.width * size,
+            <const char *> g, p.written * size, <char *> (sums + space.weights[k] * p.results), p.results * size,
+            run * slab.width, p.out[2], p.results * size, add, space.segments, lines)
         k += run

@@ -149,7 +149,7 @@ cdef void pixel_maxima "autograd_cy_pixel_maxima"(
                     if offset:
                         compare_pixel(pixel, y, offsets, n, <Number> offset)
         for channel in range(n):
-            places[channel] = corner + <npy_intp> offsets[channel]
+            places[channel] = corner + <int> offsets[channel]      # below EXACT: 32 bits are converted side by side
         y += n
         places += n
 
@@ -208,15 +208,16 @@ cdef void moved_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil
 
 
 cdef void move(Images *p, const cython.floating *x, cython.floating *y, npy_intp number, npy_intp end) noexcept nogil:
-    """Some parts of the channels of some images."""
-    cdef npy_intp n = p.channels, image, part, first, last, pixel, k, place
+    """Some parts of the channels of some images; all parts of an image at once, if they are among them."""
+    cdef npy_intp n = p.channels, image, part, parts, first, last, pixel, k, place
     cdef npy_intp of_x = (p.size if p.arrival == TAKEN else p.out) * n, of_y = (p.out if p.arrival == TAKEN else p.size) * n
     cdef const cython.floating *source
     cdef cython.floating *target
     cdef const long long *places
     while number < end:
         image, part = number // p.parts, number % p.parts
-        first, last = n * part // p.parts, n * (part + 1) // p.parts
+        parts = p.parts if part == 0 and number + p.parts <= end else 1
+        first, last = n * part // p.parts, n * (part + parts) // p.parts
         source, target, places = x + image * of_x, y + image * of_y, p.places + image * p.out * n
         for pixel in range(p.out):
             for k in range(first, last):
@@ -230,4 +231,4 @@ cdef void move(Images *p, const cython.floating *x, cython.floating *y, npy_intp
                 else:
                     target[place * n + k] = source[pixel * n + k]
             places += n
-        number += 1
+        number += parts

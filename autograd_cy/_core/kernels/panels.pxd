@@ -7,7 +7,7 @@ cdef extern from "panels.h":
                                char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add,
                                const npy_intp *offsets, npy_intp segments) noexcept nogil
 
-cdef PanelProduct *panel_product(int dtype_code) noexcept nogil
+cdef PanelProduct *panel_product(int dtype_code, npy_intp bytes) noexcept nogil
 cdef int vectors() noexcept nogil
 cdef bint has_panels(int dtype_code, npy_intp m, npy_intp p) noexcept nogil
 cdef bint panels_suit(int dtype_code, npy_intp m, npy_intp n, npy_intp p, bint by_rows) noexcept nogil

@@ -37,6 +37,7 @@ cdef enum:
     MOST = 1 << 28          # multiplications of float64; twice as many of float32
     LINE = 64               # of the cache
     FEW_ROWS = 128          # of the first matrix: a panel of rows that are contiguous is not worth its copy ...
+    SHORT = 32              # bytes of a row, for which vectors of 32 bytes suffice
     ALIASED = 1024          # ... unless they lie multiples of that many bytes apart, so that they drive each other out
 
 cdef int BEST = best_vectors()
@@ -54,9 +55,9 @@ def use_panels(wanted=None):
     return before
 
 
-cdef PanelProduct *panel_product(int dtype_code) noexcept nogil:
-    """The loop of this machine for one panel."""
-    return panel_products[vectors()][0 if dtype_code == FLOAT32 else 1]
+cdef PanelProduct *panel_product(int dtype_code, npy_intp bytes) noexcept nogil:
+    """The loop of this machine for a panel whose rows have so many: longer vectors take as long, half empty."""
+    return panel_products[min(vectors(), 1 if bytes <= SHORT else 2)][0 if dtype_code == FLOAT32 else 1]
 
 
 cdef int vectors() noexcept nogil:
@@ -105,9 +106,10 @@ cdef void multiply_rows(int dtype_code, const char *a, npy_intp a_row, npy_intp 
     cdef bint is_float = dtype_code == FLOAT32
     cdef npy_intp itemsize = sizeof(float) if is_float else sizeof(double), columns
     cdef bint in_place = m <= FEW_ROWS and b_column == itemsize and b_row % ALIASED != 0
-    cdef PanelProduct *multiply_panel = panel_product(dtype_code)
+    cdef PanelProduct *multiply_panel
     while p > 0:
         columns = min(p, PANEL_BYTES // itemsize)
+        multiply_panel = panel_product(dtype_code, columns * itemsize)
         if in_place and columns * itemsize == PANEL_BYTES:
             multiply_panel(a, a_row, a_column, b, b_row, out, out_row, m, n, PANEL_BYTES, add, ONE_SEGMENT, 1)
         else:

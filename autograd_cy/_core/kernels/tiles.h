@@ -4,7 +4,7 @@
 #define AUTOGRAD_CY_TILES_H
 
 #include <string.h>
-#include "clones.h"
+#include "runs.h"
 
 #define TILE_ROWS 12         /* of one vector, half as many of two: sums that fill the time of an addition */
 
@@ -49,15 +49,18 @@ static int best_vectors(void) { return 0; }
                     ((name##_vector *) out)[c] = sums[r][c]; \
                 } \
             } else { \
-                if (add) { \
-                    name##_vector before[count]; \
-                    memset(before, 0, sizeof before); \
-                    memcpy((char *) before + first, out + first, end - first); \
-                    for (int c = 0; c < count; c++) sums[r][c] += before[c]; \
-                } \
-                memcpy(out + first, (const char *) sums[r] + first, end - first); \
+                name##_vector whole[count]; \
+                for (int c = 0; c < count; c++) whole[c] = sums[r][c]; \
+                name##_write_part((char *) whole + first, out + first, end - first, add); \
             } \
         } \
+    }
+
+/* What is written of a row. */
+#define WRITE_PART(name, type) \
+    static void name##_write_part(char *sums, char *out, npy_intp bytes, int add) { \
+        for (npy_intp k = 0; add && k < bytes; k += sizeof(type)) *(type *) (sums + k) += *(const type *) (out + k); \
+        copy_run(out, sums, bytes); \
     }
 
 /* The same for m rows. */
@@ -91,6 +94,7 @@ static const npy_intp ONE_SEGMENT[2] = {0, 0};
 /* name_rows1 and name_rows2, for vectors of `size` bytes. Where the machine has none so long, gcc 12's are a tenth as fast. */
 #define TILES(name, type, size) \
     typedef type name##_vector __attribute__((vector_size(size), aligned(sizeof(type)), may_alias)); \
+    WRITE_PART(name, type) \
     TILE(name, type, size, 1) \
     TILE(name, type, size, 2) \
     TILES_OF(name, 1) \

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograd_cy._core.arrays.buffers cimport flat, new_array, sizes_of
 from autograd_cy._core.arrays.channels cimport (
-    channels_at_end, channels_second, has_channels_last, in_format, in_type_and_order)
+    channels_at_end, channels_second, has_channels_last, in_c_order, in_format, in_type_and_order)
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, kernel_code
 from autograd_cy._core.kernels.channel_convolutions cimport (
     convolve_channels, convolve_channels_back, correlate_channels, sum_channels)
@@ -21,9 +21,10 @@ cnp.import_array()
 
 cdef enum:
     FEWEST = 32             # places of all images, below which products of patches are not worth their preparation
-    NARROW = 4              # channels, up to which the gradient of the images is computed in C order, with copies
+    NARROW = 4              # columns of a product, up to which copies to C order and back take less than those left empty
     WIDE = 8                # places of a line, from which on products go line by line ...
-    COLUMNS = 32            # ... if they have no more columns
+    COLUMNS = 32            # ... if they have no more columns ...
+    SHORT = 256             # ... or columns are not longer
     LANES = 16              # elements that make whole vectors
 
 
@@ -70,14 +71,14 @@ cdef bint goes_by_lines(const Geometry *of, bint back) noexcept:
     """Whether products of a convolution, or of the gradient of its images, go line by line: a tile of few places is slow, and
     of many columns too much is read again for each line."""
     if back:
-        return of.taps > 1 and of.size[2] >= WIDE and of.channels <= COLUMNS
-    return of.taps > 1 and of.out[2] >= WIDE and of.filters <= COLUMNS
+        return of.taps > 1 and of.size[2] >= WIDE and (of.channels <= COLUMNS or of.filters * of.taps <= SHORT)
+    return of.taps > 1 and of.out[2] >= WIDE and (of.filters <= COLUMNS or of.channels * of.taps <= SHORT)
 
 
-cdef bint has_few_channels(const Geometry *of) noexcept:
-    """Whether the gradient of images with channels last is faster in C order, with copies: a product computes the columns of a
-    whole vector."""
-    return of.channels <= NARROW and of.taps > 1 and not suits_planes(of)
+cdef bint is_narrow(const Geometry *of, npy_intp columns) noexcept:
+    """Whether a convolution, or the gradient of its images, is faster in C order, with copies: a product computes the columns
+    of a whole vector."""
+    return columns <= NARROW and of.taps > 1 and not suits_planes(of)
 
 
 cdef tuple at_end(tuple sizes):
@@ -107,7 +108,7 @@ cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight
     """An array of those sizes, in the type in which it is computed."""
     cdef int dtype_code = kernel_code(x)
     bias = None if bias is None else flat(bias, dtype_code)
-    if goes_by_channels(of, channels_last):
+    if goes_by_channels(of, channels_last) and not is_narrow(of, of.filters):
         y, x = empty(dtype_code, at_end(sizes)), flat(channels_at_end(x), dtype_code)
         if suits_planes(of):
             convolve_taps(of, x, flat(channels_at_end(weight), dtype_code), bias, y)
@@ -127,11 +128,11 @@ cdef cnp.ndarray convolved_in_order(const Geometry *of, cnp.ndarray x, cnp.ndarr
         if bias is not None:
             add_filters(bias, y)
     elif suits_planes(of):
-        convolve_planes(of, flat(x, dtype_code), flat(weight, dtype_code), y)
+        convolve_planes(of, in_c_order(x, dtype_code), in_c_order(weight, dtype_code), y)
         if bias is not None:
             add_filters(bias, y)
     else:
-        convolve(of, flat(x, dtype_code), flat(weight, dtype_code), bias, y)
+        convolve(of, in_c_order(x, dtype_code), in_c_order(weight, dtype_code), bias, y)
     return y
 
 
@@ -140,7 +141,7 @@ cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray w
     cdef int dtype_code = kernel_code(g)
     cdef cnp.ndarray x
     cdef Geometry back
-    if goes_by_channels(of, channels_last) and not has_few_channels(of):
+    if goes_by_channels(of, channels_last) and not is_narrow(of, of.channels):
         x, g = empty(dtype_code, at_end(sizes)), flat(channels_at_end(g), dtype_code)
         if suits_planes(of):
             convolve_taps_back(of, g, flat(channels_at_end(weight), dtype_code), x)
@@ -155,9 +156,9 @@ cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray w
     if has_none(of):
         x.fill(0)
     elif suits_planes(of):
-        convolve_planes_back(of, flat(g, dtype_code), flat(weight, dtype_code), x)
+        convolve_planes_back(of, in_c_order(g, dtype_code), in_c_order(weight, dtype_code), x)
     else:
-        convolve_back(of, flat(g, dtype_code), flat(weight, dtype_code), x)
+        convolve_back(of, in_c_order(g, dtype_code), in_c_order(weight, dtype_code), x)
     return in_format(x, channels_last)
 
 
@@ -192,9 +193,9 @@ cdef cnp.ndarray correlated(const Geometry *of, cnp.ndarray x, cnp.ndarray g, tu
     if has_none(of):
         weight.fill(0)
     elif suits_planes(of):
-        correlate_planes(of, flat(x, dtype_code), flat(g, dtype_code), weight)
+        correlate_planes(of, in_c_order(x, dtype_code), in_c_order(g, dtype_code), weight)
     else:
-        correlate(of, flat(x, dtype_code), flat(g, dtype_code), weight)
+        correlate(of, in_c_order(x, dtype_code), in_c_order(g, dtype_code), weight)
     return in_format(weight, channels_last)
 
 
