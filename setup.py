@@ -49,6 +49,7 @@ DIRECTIVES = {
     "auto_pickle": False,       # a graph has no meaning elsewhere, and what Cython writes looks at no type before it reads
     "binding": True,
     "cdivision": True,
+    "emit_code_comments": False,    # the sources, repeated: a quarter of the C
     "freethreading_compatible": True,       # NOTE [Free threading] in runtime/own.pyx says why it is
     "allow_none_for_extension_args": False,  # f(Tensor x) refuses None, which has none of the fields of a Tensor
     "initializedcheck": DEBUG,

@@ -36,10 +36,10 @@ SPECIAL_OF_TWO = ["sigmoid_rest", "gelu_gate_rise", "i1_quotient", "i1e_quotient
                   "nextafter", "over_square", "erfcx_slope", "log_of_sum", "divergence", "divergence_slope",
                   "divergence_curvature"]
 OWN_WORDS = ["expm1", "log1pexp", "log_of", "log_of_rest"]         # functions of kernels.pyx.in
-# the functions that extended.h has for long double
-IN_EXTENDED = [*ELEMENTARY, *LIBM, *OWN_WORDS, "tanh_rest", "tanh_square", "entr", "sigmoid_rest", "gelu_gate_rise", "hypot",
-               "logaddexp", "logaddexp2", "nextafter", "over_square", "log_of_sum", "divergence", "divergence_slope",
-               "divergence_curvature", "ldexp"]
+# the functions that extended.h has for long double: only forwards have kernels of that type, derivatives use their rules
+IN_EXTENDED = [*LIBM, *OWN_WORDS, "exp", "erf", "erfc", "sigmoid", "sigmoid_slope", "sqrt", "inverse_root", "normal_cdf",
+               "mish_gate", "gelu_gate", "tanh_rest", "tanh_square", "entr", "hypot", "logaddexp", "logaddexp2", "nextafter",
+               "over_square", "log_of_sum", "divergence", "divergence_slope", "divergence_curvature", "ldexp"]
 POLYNOMIALS = ["chebyshev", "hermite", "laguerre", "legendre"]
 # functions with another name on Tensors
 ON_TENSORS = {"sigmoid": "logistic", "normal_cdf": "ndtr"}
@@ -171,9 +171,9 @@ def kernels_of(table):
             if formula := forward_formula(row, of_type):
                 yield Kernel(f"{row.name}_forward", formula, row.inputs, row.lets, of_type)
         for x, pair in row.derivatives.items():
-            for of_type in [*FLOATS, EXTENDED]:
+            for of_type in FLOATS:
                 formula = pair[of_type.kind == "c"]
-                if of_type.kind in row.kinds and formula != "g" and has_words(formula, row.lets, of_type):
+                if of_type.kind in row.kinds and formula != "g":
                     operands = ["g", *reads(" ".join(pair), row.lets)]
                     yield Kernel(f"{row.name}_{x}", formula, operands, row.lets, of_type, row.holomorphic)
 
@@ -249,7 +249,7 @@ def kernel_entries(row, entry):
     for x, (formula, _) in row.derivatives.items():
         if formula != "g":
             out += [f"{entry}.derivative[{'abc'.index(x)}].kernels[{code} - FLOAT32] = Kernel({row.name}_{x}_{suffix}, NULL)"
-                    for of_type in [*FLOATS, EXTENDED] if of_type.kind in row.kinds and has_words(formula, row.lets, of_type)
+                    for of_type in FLOATS if of_type.kind in row.kinds
                     for suffix, _, _, code in [of_type]]
     return "\n    ".join(out)
 

@@ -1,4 +1,4 @@
-/* The words of elementwise formulas for long double, by the C library's functions: compiled for any machine, for no machine
+/* The words of forward formulas for long double, by the C library's functions: compiled for any machine, for no machine
    has vectors of them. Where the type has the bits of double, nothing calls them. */
 #ifndef AUTOGRAD_CY_EXTENDED_H
 #define AUTOGRAD_CY_EXTENDED_H
@@ -11,7 +11,6 @@ AUTOGRAD_CY_G(exp)(long double x) { return expl(x); }
 AUTOGRAD_CY_G(erf)(long double x) { return erfl(x); }
 AUTOGRAD_CY_G(erfc)(long double x) { return erfcl(x); }
 AUTOGRAD_CY_G(sqrt)(long double x) { return sqrtl(x); }
-AUTOGRAD_CY_G(root)(long double x) { return sqrtl(x); }
 AUTOGRAD_CY_G(inverse_root)(long double x) { return 1.0L / sqrtl(x); }
 AUTOGRAD_CY_G(ceil)(long double x) { return ceill(x); }
 AUTOGRAD_CY_G(floor)(long double x) { return floorl(x); }
@@ -22,12 +21,8 @@ AUTOGRAD_CY_G(expm1)(long double x) { return expm1l(x); }
 AUTOGRAD_CY_G(log_of)(long double x) { return logl(x); }
 AUTOGRAD_CY_G(log_of_rest)(long double x) { return log1pl(-x); }
 AUTOGRAD_CY_G(log1pexp)(long double x) { return (x > 0.0L ? x : 0.0L) + log1pl(expl(x > 0.0L ? -x : x)); }
-AUTOGRAD_CY_G(below_quarter)(long double x) { return fabsl(x) < 0.25L ? x : 0.0L; }
-AUTOGRAD_CY_G(inverse_above_quarter)(long double x) { return 1.0L / (fabsl(x) < 0.25L ? 1.0L : x); }
 AUTOGRAD_CY_G(sigmoid)(long double x) { return 1.0L / (1.0L + expl(-x)); }
-AUTOGRAD_CY_G(sigmoid_rest)(long double x, long double y) { (void) y; return 1.0L / (1.0L + expl(x)); }
 AUTOGRAD_CY_G(normal_cdf)(long double x) { return 0.5L * erfcl(-0.70710678118654752440084436210484903928L * x); }
-AUTOGRAD_CY_G(normal_pdf)(long double x) { return 0.39894228040143267793994605993438186848L * expl(-0.5L * x * x); }
 AUTOGRAD_CY_G(entr)(long double x) { return x > 0.0L ? -x * logl(x) : x == 0.0L ? 0.0L : x < 0.0L ? -INFINITY : x; }
 AUTOGRAD_CY_G(hypot)(long double a, long double b) { return isnan(a) || isnan(b) ? a + b : hypotl(a, b); }
 AUTOGRAD_CY_G(nextafter)(long double a, long double b) { return nextafterl(a, b); }
@@ -51,37 +46,19 @@ AUTOGRAD_CY_G(over_square)(long double a, long double b) {
     return q / a / (1.0L + q * q);
 }
 
-AUTOGRAD_CY_G(atan_slope)(long double x) { return autograd_cy_over_square_g(x, 1.0L); }
-
-/* tanh(log(1 + exp(x))) and its derivative */
+/* tanh(log(1 + exp(x))) */
 AUTOGRAD_CY_G(mish_gate)(long double x) {
     long double e = expl(-fabsl(x)), w = x > 0.0L ? 1.0L + (e + e) : e * (e + 2.0L);
     return w / (w + (x > 0.0L ? 2.0L * e * e : 2.0L));
 }
 
-AUTOGRAD_CY_G(mish_gate_slope)(long double x) {
-    long double e = expl(-fabsl(x)), w = x > 0.0L ? 1.0L + (e + e) : e * (e + 2.0L), r;
-    r = 1.0L / (w + (x > 0.0L ? 2.0L * e * e : 2.0L));
-    return (e + e * e) * (4.0L * (r * r)) * (x > 0.0L ? e : 1.0L);
-}
-
 #define GELU_1 1.5957691216057307117597842397375274739L
 #define GELU_3 0.071354816272600248776338752279863540996L
 
-/* The sigmoid of 2 * sqrt(2 / pi) * (x + 0.044715 * x**3), and its derivative */
+/* The sigmoid of 2 * sqrt(2 / pi) * (x + 0.044715 * x**3) */
 AUTOGRAD_CY_G(gelu_gate)(long double x) {
     return autograd_cy_sigmoid_g(x * (GELU_1 + GELU_3 * x * x));
 }
-
-AUTOGRAD_CY_G(gelu_gate_slope)(long double x) {
-    long double u;
-    x = x > 25.0L ? 25.0L : x < -25.0L ? -25.0L : x;
-    u = x * (GELU_1 + GELU_3 * x * x);
-    return autograd_cy_sigmoid_slope_g(u) * (GELU_1
-                                             + (3.0L * GELU_3) * x * x);
-}
-
-AUTOGRAD_CY_G(gelu_gate_rise)(long double x, long double y) { (void) y; return autograd_cy_gelu_gate_slope_g(x); }
 
 /* x - tanh(x), below 1.5 by tanh's continued fraction x / (1 + x^2 / (3 + x^2 / (5 + ...))), and the square of tanh(x) */
 AUTOGRAD_CY_G(tanh_rest)(long double x) {
