@@ -2,7 +2,7 @@
 # make demo-text   train a transformer on Python's help texts, in at most 3 minutes; it resumes after an interruption
 # make demo-cnn    train a convolutional network on the digits, and draw its filters
 # make test        install in place and run the tests on all cores (ARGS="-k name" goes to pytest)
-# make wheel-test  run the tests of the project and the facade on the release build as pip installs it
+# make wheel-test  run the tests of the project and of whole programs on the release build as pip installs it
 # make debug-test  run the tests on the debug build of the sdist, outside of this tree: bounds checks, live objects counted
 # make freethreaded-test  run the tests without a GIL, with PYTHON=... a CPython configured with --disable-gil
 # make sanitize    run the tests under gcc's AddressSanitizer and UndefinedBehaviorSanitizer: half an hour
@@ -73,11 +73,12 @@ test: $(VENV)/.with-test
 # PYTHONSAFEPATH keeps the tree and its modules off sys.path.
 wheel-test: $(VENV)/.with-test
 	$(call install_build,release)
-	PYTHONSAFEPATH=1 PYTHONPATH="$(call site,release)" $(BIN)/pytest -n auto tests/project tests/facade $(ARGS)
+	PYTHONSAFEPATH=1 PYTHONPATH="$(call site,release)" $(BIN)/pytest -n auto tests/project tests/whole $(ARGS)
 
-# Docstrings and types are the same in each build; `make test` has checked them.
+# What the debug build can't show: docstrings, types, figures of release kernels, and how well check_gradients finds mistakes.
+SAME_IN_EACH_BUILD := project/test_docstrings project/test_typing project/test_benchmarks ops/test_precision testing/test_mutants
 debug-test: $(VENV)/.with-dev
-	tools/test_sdist "$(abspath $(BIN)/python)" $(addprefix --ignore=tests/project/test_,docstrings.py typing.py) $(ARGS)
+	tools/test_sdist "$(abspath $(BIN)/python)" $(SAME_IN_EACH_BUILD:%=--ignore=tests/%.py) $(ARGS)
 
 # PYTHON_GIL=0: no module may switch the GIL on. pip installs only versions with wheels for such a Python.
 freethreaded-test:
