@@ -120,9 +120,9 @@ def test_a_large_trace_is_written_fast(tmp_path):
     for k in range(50_000):
         events.append(op("mul", 100 * k, 100 * k + 60, first=k, nodes=1))
     events += [backward("MulBackward0", e.start + 5_000_000, e.end + 5_000_000, number=k) for k, e in enumerate(events)]
-    start = time.perf_counter()
+    start = time.process_time()
     write_recording(tmp_path / "trace.json", Recording(events, [], recorded.THREADS), {})
-    assert time.perf_counter() - start < 8  # 0.7 s where nothing else runs
+    assert time.process_time() - start < 8  # 0.7 s, however busy the machine is
     assert len(trace_rules.checked(trace_rules.read_trace(tmp_path / "trace.json"))) == 50_000
 
 
