@@ -1,4 +1,4 @@
-"""What changes a tensor's memory: views, and how their histories are rewritten after a write; the in-place operations.
+"""Writes into a tensor's memory: in-place operations, views, and how a write rewrites the history of views.
 
 Imports: runtime, arrays, kernels, graph.
 """

@@ -1,4 +1,4 @@
-"""What a write into a tensor's memory changes besides: made before the write, and committed after it."""
+"""The side effects of a write into a tensor's memory: prepared before the write and committed after it."""
 
 from autograd_cy._core.graph.node cimport Node, NodeHooks
 from autograd_cy._core.graph.duals cimport Tangent
@@ -9,18 +9,18 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef class Change:
     cdef Tensor target              # the tensor that is written
-    cdef str operation              # by whom, and where the user called it
+    cdef str operation              # the operation's name, and where the user called it
     cdef object code
     cdef int instruction
-    cdef Part part                  # of a view: where the write goes
-    cdef Tensor owner               # who gets the node: the target, or its base; None: nothing is recorded
+    cdef Part part                  # the part of the base that is written, if the target is a view
+    cdef Tensor owner               # gets the node: the target or its base; None if nothing is recorded
     cdef Node node
     cdef int output
-    cdef NodeHooks retaining        # of the node that the owner had: it is to retain its gradient no longer
-    cdef object key                 # as which output
+    cdef NodeHooks retaining        # hooks of the owner's former node, which retained its gradient
+    cdef object key                 # the output of that node
     cdef bint with_tangents
-    cdef Tangent tangents           # of the target
-    cdef Tensor base                # of a view: whose tangents become `whole`
+    cdef Tangent tangents           # the target's new tangents
+    cdef Tensor base                # the base of a view target: `whole` becomes its tangents
     cdef Tangent whole
 
 

@@ -1,22 +1,22 @@
-"""Change: what a write into a tensor's memory changes besides, ready before it.
+"""Change: the side effects of a write into a tensor's memory, prepared before the write.
 
 NOTE [All or nothing]
-An operation that writes in place has ended, or it has changed nothing: memory, versions, the places in the graph and the
-tangents of the tensor, its base and other views. Whatever goes wrong does so before the first byte is written:
-  1. First come the checks (case 5 of NOTE [In place]), then the node with what it saves, copies and conversions of
-     operands, hooks that pack and those that are told of writes, and last a `Change`: whom the node goes to, of a view the
-     CopySlices, who retains a gradient, the new tangents, what the version counter notes (`change_of`).
-  2. Then memory is written. Our loops can't fail once they run; NumPy takes the memory it needs before it writes.
-  3. Then the change is committed. That takes no memory and calls nobody (`commit`).
-  4. NumPy may raise when it has written: a warning that is an error, a floating-point error under np.errstate. That write is
-     counted, so that who saved the tensor notices; it is not recorded (`assign`).
-  5. Modes that look at results (ANOMALY, DETECT_NAN, OP_HOOKS) see them while the memory still is as it was: the result is
-     computed beside, and written by `written`; so is one with a tangent that is computed from what is written over.
-  6. What a Function marks as dirty was written, and that counted, by the operations that its forward called. Where it comes
-     to be the Function's output, that is a change like the others, of all of its tensors together (`record_outputs`).
+An in-place operation either completes or changes nothing: neither memory and versions nor the places in the graph and the
+tangents of the tensor, its base and other views. Every step that can fail comes before the first byte is written:
+  1. First come the checks (case 5 of NOTE [In place]), then the node with its saved tensors, copies and conversions of
+     operands, pack hooks and write hooks, and last a `Change`: the owner of the node, the CopySlices of a view, the retained
+     gradient, the new tangents, the entry of the version counter (`change_of`).
+  2. Then memory is written. Our loops can't fail once they run; NumPy allocates its memory before it writes.
+  3. Then the change is committed. That allocates nothing and calls no user code (`commit`).
+  4. NumPy may raise after it has written: a warning turned into an error, or a floating-point error under np.errstate. That
+     write is counted, so that nodes which saved the tensor notice it, but not recorded (`assign`).
+  5. Modes that inspect results (ANOMALY, DETECT_NAN, OP_HOOKS) run before memory changes: the result is computed in other
+     memory and copied by `written`. The same holds for a result whose tangent depends on the overwritten values.
+  6. A tensor that a Function marks as dirty was already written and counted by operations in its forward. Making these
+     tensors the Function's outputs is one change for all of them (`record_outputs`).
   7. `out=` is a copy_; a tensor without elements gets its new shape together with its elements.
-  8. A tangent that is the user's gets the new numbers with the commit (`give_back`). Where that fails, the new one takes its
-     place: the user's stays as it was.
+  8. A tangent that the user supplied is overwritten with the new values on commit (`give_back`). If that fails, the new
+     tangent replaces it and the user's tensor stays as it was.
 """
 
 import numpy as np
@@ -49,11 +49,11 @@ cdef tuple NOTHING_WRITTEN = (MemoryError, ValueError, TypeError, IndexError)   
 @cython.freelist(16)
 @cython.no_gc
 cdef class Change:
-    """Held while an operation runs, by nobody but that."""
+    """Lives only while the operation runs, and only the operation refers to it."""
 
 
 cdef Change change_of(Tensor target, Tensor result, str operation):
-    """What a write of the target changes; `result`: the operation's result, whose place and tangent the target gets."""
+    """The side effects of a write to the target, which gets the place and tangent of `result`, the operation's result."""
     cdef Change change = Change.__new__(Change)
     change.target, change.operation = target, operation
     if not target.inference:
@@ -70,20 +70,20 @@ cdef Change change_of(Tensor target, Tensor result, str operation):
 
 
 cdef int give_place(Change change, Node node, int output, int position) except -1:
-    """Let `node` be what computed the target; of a view, the base gets one. `position`: of the target among its inputs."""
+    """Make `node` the target's node; for a view, give its base a CopySlices. `position`: of the target among the inputs."""
     cdef Tensor owner = change.target
     if is_view_of_another(owner):
         owner = owner.extras.base
         node, output = copy_slices(owner, region_of(owner.array, change.target.array), node, position), 0
     change.owner, change.node, change.output = owner, node, output
-    if owner.keeps_grad and owner.grad_fn is not None:      # hooks stay with the node that it had
+    if owner.keeps_grad and owner.grad_fn is not None:      # hooks stay with the former node
         retain_at(node, output, owner)
         change.retaining, change.key = retained_at(owner), owner.output_number
     return 0
 
 
 cdef int give_tangents(Change change, Tensor result) except -1:
-    """Let the result's tangents be the target's, put into those of its base; zeros where it had one and the result none."""
+    """Give the target the result's tangents (zeros if only the target had one), and update those of its base."""
     cdef DualLevels levels = visible_levels()
     cdef Tensor target = change.target, base = tangent_base(target), t, whole
     cdef Region region = None if base is None else region_of(base.array, target.array)
@@ -117,7 +117,7 @@ cdef int give_tangents(Change change, Tensor result) except -1:
 
 
 cdef int write_given(Change change, Tangent before, Tangent after) except -1:
-    """Note which of the tangents before, those that are the user's, the new ones are to be written into."""
+    """Note which user-supplied tangents the new ones are to be written into."""
     cdef Tangent entry
     while before is not None:
         entry = entry_in(after, before.level) if before.given else None
@@ -133,7 +133,7 @@ cdef int write_given(Change change, Tangent before, Tangent after) except -1:
 
 
 cdef bint takes_numbers(Tensor given, Tensor t, Tensor target) except -1:
-    """Whether a tangent of the user's can be written over by the new one, of which nothing is recorded."""
+    """Whether the new tangent can be copied into the user's: neither of them takes part in a graph, and they match."""
     return (cnp.PyArray_ISWRITEABLE(given.array) and not given.inference and not given.batched and not t.batched
             and not wants_grad(given) and not wants_grad(t) and not has_tangent(given) and not has_tangent(t)
             and cnp.PyArray_SAMESHAPE(given.array, t.array) and code_of(given.array) == code_of(t.array)
@@ -141,7 +141,7 @@ cdef bint takes_numbers(Tensor given, Tensor t, Tensor target) except -1:
 
 
 cdef int hold_tangent(Change change) except -1:
-    """Let the target keep the tangent that it was given before the write is counted; of a view, put it into its base's."""
+    """Keep the tangent that the target got before the write is counted; for a view, put it into the base's tangent."""
     if tangent_base(change.target) is not None:
         return give_tangents(change, change.target)
     change.with_tangents, change.tangents = True, tangents_now(change.target)
@@ -150,7 +150,7 @@ cdef int hold_tangent(Change change) except -1:
 
 
 cdef int assign(Change change, cnp.ndarray source, object index=None) except -1:
-    """target[index] = source by NumPy, of the whole target where there is no index; commits the change."""
+    """target[index] = source by NumPy (the whole target without an index), then commit the change."""
     try:
         if index is None:
             cnp.PyArray_CopyInto(change.target.array, source)
@@ -167,9 +167,9 @@ cdef int assign(Change change, cnp.ndarray source, object index=None) except -1:
 
 
 cdef void move_retained(Tensor view) noexcept:
-    """Let a view that was written retain its gradient at its new place, not at the one that the new value was computed from.
+    """Let a written view retain its gradient at its new place, not at the place that the new value was computed from.
 
-    Where there is no memory for the new node, the view gets it when somebody asks (`make_current`), as other views do.
+    If there is no memory for the new node, the view gets it on the next use (`make_current`), as other views do.
     """
     try:
         make_current(view)
@@ -178,7 +178,7 @@ cdef void move_retained(Tensor view) noexcept:
 
 
 cdef void commit(Change change) noexcept:
-    """Count the write, and give the target, or its base, the new place and tangent: cases 3 and 4."""
+    """Count the write, and give the target or its base the new place and tangent: cases 3 and 4."""
     cdef Tensor target = change.target, owner = change.owner
     if not target.inference:
         count(target.counter, change.part, change.operation, change.code, change.instruction)
@@ -196,7 +196,7 @@ cdef void commit(Change change) noexcept:
 
 
 cdef void give_back(Change change, Tangent entry) noexcept:
-    """Write new tangents into those of the user's that they take the place of: case 8."""
+    """Copy new tangents into the user-supplied ones that they replace: case 8."""
     cdef Tensor given
     while entry is not None:
         given, entry.into = entry.into, None
@@ -207,7 +207,7 @@ cdef void give_back(Change change, Tangent entry) noexcept:
 
 
 cdef bint copied_into(Tensor given, Tensor t) noexcept:
-    """Copy the numbers; False where there was no memory for that."""
+    """Copy the values; False if there was no memory for that."""
     try:
         cnp.PyArray_CopyInto(given.array, t.array)
     except Exception:

@@ -1,4 +1,4 @@
-"""The node of a base that was written to through a view."""
+"""The node of a base that was written through a view."""
 
 from autograd_cy._core.arrays.region cimport Region
 from autograd_cy._core.graph.node cimport Node
@@ -6,7 +6,7 @@ from autograd_cy._core.graph.tensor cimport Tensor
 
 
 cdef class CopySlices(Node):
-    cdef Node function          # the operation's own node, as if its result were a tensor of its own
+    cdef Node function          # the operation's own node, as if its result were a separate tensor
     cdef Region region
     cdef int position           # of the view among the inputs of `function`
     cdef int check(self) except -1

@@ -1,7 +1,7 @@
-"""CopySlices: the node of a base that was written to through a view.
+"""CopySlices: the node of a base that was written through a view.
 
-The write replaced a part of the base by function(view, others). So its inputs are the base as it was, whose gradient is the
-incoming one with the part replaced by what `function` gives for the view, and the others, whose gradients `function` gives.
+The write replaced a part of the base by function(view, others). The node's inputs are the base as it was, and the others.
+The base gets the incoming gradient with that part replaced by the view's gradient; `function` computes the others' gradients.
 """
 
 import weakref
@@ -32,7 +32,7 @@ cdef class CopySlices(Node):
         return "<CopySlices>"
 
     cdef int check(self) except -1:
-        """A second backward ends here, also where the function has saved nothing."""
+        """Raise in a second backward, even if the function has saved nothing."""
         if self.released:
             raise freed_error(self)
         return 0
@@ -40,7 +40,7 @@ cdef class CopySlices(Node):
     cdef object vjp_array(self, object g, int i, Request *request):
         self.check()
         cdef object part = self.region.taken(<cnp.ndarray> g)
-        cdef Request asked = Request(False, False, NULL, False, False)      # others see the memory of g
+        cdef Request asked = Request(False, False, NULL, False, False)      # others read the memory of g
         cdef object result = self.function.vjp_array(part, i, &asked)
         if i != self.position:
             return result
@@ -74,7 +74,7 @@ cdef class CopySlices(Node):
 
 
 cdef int enter_through_base(Tensor output, Node outer) except -1:
-    """Give the rebuilt output of the inner node its place: it is a part of the base, computed by the CopySlices."""
+    """Make the rebuilt output of the inner node a part of the base, computed by the CopySlices."""
     cdef Node node
     if outer is not None:
         node = new_node(AsStridedBackward0, geometry((<CopySlices> outer).region))
@@ -87,7 +87,7 @@ cdef cnp.ndarray ZERO = cnp.PyArray_ZEROS(0, NULL, cnp.NPY_BOOL, 0)
 
 
 cdef CopySlices copy_slices(Tensor base, Region region, Node function, int position):
-    """The node of `base` after `function` took the place of the region; the base's own place is still the old one."""
+    """The new node of `base` after `function` replaced the region; the base itself is still at its old place."""
     cdef CopySlices node = <CopySlices> new_node(CopySlices, ())
     cdef int i
     node.function, node.region, node.position = function, region, position

@@ -1,12 +1,12 @@
-"""Writing into a tensor's memory: what may be written, the checks before it, and how it enters the graph."""
+"""Writing into a tensor's memory: the checks before a write, and how it enters the graph."""
 
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.state cimport ANOMALY, DETECT_NAN, FORWARD_AD, OP_HOOKS
 
 cdef enum:
-    LOOKED_AT = ANOMALY | DETECT_NAN | OP_HOOKS         # modes that look at an operation's result: case 5 of [All or nothing]
-    BESIDE = LOOKED_AT | FORWARD_AD                     # modes in which a result is computed beside the memory it goes to
+    LOOKED_AT = ANOMALY | DETECT_NAN | OP_HOOKS         # modes that inspect an operation's result: case 5 of [All or nothing]
+    BESIDE = LOOKED_AT | FORWARD_AD                     # modes in which a result is computed in other memory
 
 cdef bint is_recorded_write(Tensor target, object source, str operation) except -1
 cdef bint touches_graph(Tensor target, object source) except -1

@@ -1,19 +1,19 @@
 """Writing into a tensor's memory.
 
 NOTE [In place]
-  1. What is written counts in the version of the tensor and of all that share its memory; a node that saved it finds
-     out when it unpacks, see NOTE [Saved tensors].
-  2. A write that has to be recorded is an operation whose first input is the tensor as it was (`previous_of`: the same
-     memory at the old place in the graph). Its node becomes the tensor's (`Change`).
-  3. If the tensor is a view, the node becomes part of a CopySlices, which becomes the node of the base. Views find their
-     new nodes themselves: NOTE [Views].
-  4. A leaf that requires grad, or a view of one, has nowhere to put a node: its gradient is asked for at the place where it
-     is. The write is refused in grad mode.
+  1. A write increments the version of the tensor and of all tensors that share its memory. A node that saved one of them
+     detects that when it unpacks, see NOTE [Saved tensors].
+  2. A recorded write is an operation whose first input is the tensor as it was (`previous_of`: the same memory at the old
+     place in the graph). Its node becomes the tensor's (`Change`).
+  3. If the tensor is a view, the node becomes part of a CopySlices, which becomes the node of the base. Views renew their
+     nodes on demand: NOTE [Views].
+  4. A leaf that requires grad, or a view of one, can't get a node, because its gradient belongs to the leaf itself. The write
+     is refused in grad mode.
   5. Types, shapes and overlaps are checked first: a refused or failed write leaves memory, version and graph as they were,
      see NOTE [All or nothing].
-  6. The result that a rule reads is the tensor itself, after the write: a later write makes it stale.
-  7. If a gradient needs the tensor as it was, the operation saves a copy, made before the write (`keep_copy`).
-  8. Hooks stay with the node that the tensor had when they were registered. A gradient that is retained is the one of the
+  6. A rule that reads the result reads the tensor itself after the write, so a later write makes it stale.
+  7. If a gradient needs the tensor's old values, the operation saves a copy, made before the write (`keep_copy`).
+  8. Hooks stay with the node that the tensor had when they were registered. A retained gradient is the one of the
      tensor's latest node.
 """
 
@@ -48,13 +48,13 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject *op)
 
 cdef enum:
-    HELD = 1        # references that the caller of `written` has to the tensor as it was
+    HELD = 1        # references to the previous tensor that the caller of `written` has
 
 
 # what may be written
 
 cdef bint is_recorded_write(Tensor target, object source, str operation) except -1:
-    """Whether a write of `source` (a Tensor, a sequence of them, anything else) needs a node; refuses what can't have one."""
+    """Whether a write of `source` (Tensor, sequence of them, anything else) needs a node; raises if it can't have one."""
     cdef int mode = current_mode()
     if target.inference:
         check_write(True, operation)
@@ -62,7 +62,7 @@ cdef bint is_recorded_write(Tensor target, object source, str operation) except 
         if is_differentiable(code_of(target.array)):
             refuse_write(target, operation)
     elif not touches_tangents(mode, target, source):
-        return mode & OP_HOOKS != 0                     # not recorded, but seen
+        return mode & OP_HOOKS != 0                     # not recorded, but hooks see it
     return is_differentiable(code_of(target.array))
 
 
@@ -81,7 +81,7 @@ cdef inline bint touches_tangents(int mode, Tensor target, object source) except
 
 
 cdef bint any_of(object source, bint tangents, int depth) except -1:
-    """Whether a source requires grad, or has a tangent."""
+    """Whether a source requires grad, or has a tangent (`tangents`)."""
     if isinstance(source, Tensor):
         return has_tangent(<Tensor> source) if tangents else wants_grad(<Tensor> source)
     if isinstance(source, (list, tuple)):
@@ -99,7 +99,7 @@ cdef int refuse_write(Tensor target, str operation) except -1:
         base = target.extras.base
         if target.extras.creation != IN_GRAD_MODE:
             raise refusal(target, False)
-        if base.grad_fn is None and (base.needs_grad or target.needs_grad):     # a leaf on its own; the base was frozen
+        if base.grad_fn is None and (base.needs_grad or target.needs_grad):     # a separate leaf; the base was frozen
             raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation. "
                                f"({operation}(): write under no_grad(), or to a clone() of the leaf)")
         if not lies_inside(base.array, target.array):
@@ -112,13 +112,13 @@ cdef int refuse_write(Tensor target, str operation) except -1:
 
 
 def count_writes(tuple tensors):
-    """Count a write to the memory of each tensor that nobody else has counted."""
+    """Count a write to the memory of each tensor, for writes that the core did not make."""
     for x in tensors:
         count_write(<Tensor?> x, "increment_version")
 
 
 def set_versions(tuple tensors, tuple versions):
-    """Let the memory of each tensor count as written so often."""
+    """Set the number of writes to the memory of each tensor."""
     cdef VersionCounter counter
     for x, version in zip(tensors, versions):
         counter = (<Tensor?> x).version_counter()
@@ -129,19 +129,19 @@ def set_versions(tuple tensors, tuple versions):
 # how it enters the graph
 
 cdef Tensor previous_of(Tensor target):
-    """The tensor as it is before a write: the same memory and version counter, at its place in the graph. No view."""
+    """An alias of the tensor before a write: the same memory, version counter and place in the graph, but no view."""
     cdef Tensor previous = result_of(target)
     cdef Tangent tangents
-    if not current_mode() & NO_GRAD:                    # else nobody asks for its place
+    if not current_mode() & NO_GRAD:                    # else its place is never read
         make_current(target)
     if target.grad_fn is not None:
         previous.grad_fn, previous.output_number, previous.needs_grad = target.grad_fn, target.output_number, True
-    if current_mode() & (SAVED_HOOKS | GUARDED):       # what is saved goes to hooks, or is locked
+    if current_mode() & (SAVED_HOOKS | GUARDED):       # saved tensors go to hooks, or are locked
         keep_copy(previous)
     if current_mode() & FORWARD_AD:
         tangents = tangents_now(target)
         if tangents is not None:
-            if not current_mode() & (NO_GRAD | SAVED_HOOKS | GUARDED):      # tangent rules save an alias of it: primals.pyx
+            if not current_mode() & (NO_GRAD | SAVED_HOOKS | GUARDED):      # tangent rules save an alias: primals.pyx
                 keep_copy(previous)
             extras_of_tensor(previous).tangents = tangents
             previous.extras.tangent_version = version_of(previous)
@@ -149,7 +149,7 @@ cdef Tensor previous_of(Tensor target):
 
 
 cdef int keep_copy(Tensor previous) except -1:
-    """Let what `previous_of` made have memory of its own: case 7."""
+    """Give the tensor from `previous_of` its own memory: case 7."""
     cdef long version = version_of(previous)
     previous.array = dense_copy(previous.array)
     previous.counter = None
@@ -158,14 +158,14 @@ cdef int keep_copy(Tensor previous) except -1:
 
 
 cdef Tensor result_of(Tensor target):
-    """A tensor on the same memory that stands for the result of the write until that is done."""
+    """A tensor on the same memory: the write's placeholder result until it is done."""
     cdef Tensor result = new_tensor(target.array)
     share_version(target, result)
     return result
 
 
 cdef Tensor written(Tensor target, Tensor previous, Tensor y, str operation):
-    """Write `y`, the recorded result of an operation on `previous_of(target)`, into the target, which takes its place."""
+    """Write `y`, the recorded result of an operation on `previous_of(target)`, into the target, which takes y's place."""
     cdef Tensor converted
     cdef Node node = y.grad_fn
     cdef Change change
@@ -187,7 +187,7 @@ cdef Tensor written(Tensor target, Tensor previous, Tensor y, str operation):
 
 
 cdef Tensor as_written(Tensor y, int dtype_code):
-    """The result in the target's type; its node computes its gradients in the wider one, and is the only one: case 3."""
+    """The result in the target's dtype, with the same node, which computes its gradients in the wider dtype: case 3."""
     cdef Tensor converted = new_tensor(copy_in_order(y.array, dtype_code))
     if y.grad_fn is not None:
         y.grad_fn.wide = code_of(y.array)
@@ -198,7 +198,7 @@ cdef Tensor as_written(Tensor y, int dtype_code):
 
 
 cdef int convert_tangents(Tensor y, Tensor converted) except -1:
-    """Give `converted` the tangents of `y` in its own type."""
+    """Give `converted` the tangents of `y`, in its own dtype."""
     cdef DualLevels levels = visible_levels()
     cdef Tensor t
     cdef int k
@@ -215,7 +215,7 @@ cdef int convert_tangents(Tensor y, Tensor converted) except -1:
 
 
 cdef Tensor as_part(Tensor t, dtype wanted):
-    """A tangent in another type: no operation of its own."""
+    """A tangent in another dtype, invisible to operation hooks."""
     cdef int paused = pause()
     try:
         return <Tensor> as_type(t, wanted)
@@ -226,12 +226,12 @@ cdef Tensor as_part(Tensor t, dtype wanted):
 # checks
 
 def shares_elements(cnp.ndarray array):
-    """shares_elements(array) -> bool: whether two elements lie in one place, or in part."""
+    """shares_elements(array) -> bool: whether the memory of two elements overlaps."""
     return is_crowded(array)
 
 
 cdef bint is_crowded(cnp.ndarray array) except -1:
-    """Whether two elements lie in one place, or in part."""
+    """Whether the memory of two elements overlaps."""
     cdef object places
     cdef int axis
     if not repeats_places(array):
@@ -244,7 +244,7 @@ cdef bint is_crowded(cnp.ndarray array) except -1:
 
 
 cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1:
-    """Refuse a target with elements in one place, and a source that overlaps the target in part."""
+    """Refuse a target whose elements share memory, and a source that partly overlaps the target."""
     if cnp.PyArray_SIZE(target) == 0:
         return 0
     if is_crowded(target):
@@ -257,7 +257,7 @@ cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1:
 
 
 cdef int check_fits(cnp.ndarray target, cnp.ndarray source) except -1:
-    """The source broadcasts to exactly the target's shape."""
+    """Check that the source broadcasts to exactly the target's shape."""
     cdef tuple shape, common
     if cnp.PyArray_NDIM(source) == 0 or cnp.PyArray_SAMESHAPE(target, source):
         return 0
@@ -269,5 +269,5 @@ cdef int check_fits(cnp.ndarray target, cnp.ndarray source) except -1:
 
 
 cdef bint may_overlap(cnp.ndarray target, cnp.ndarray source) noexcept:
-    """Whether writing the target could change what is yet to be read from the source."""
+    """Whether writing the target could change source elements that are not read yet."""
     return (cnp.PyArray_NDIM(source) > 0 or cnp.PyArray_NDIM(target) > 0) and spans_meet(target, source)

@@ -1,4 +1,4 @@
-"""Views in the graph: their nodes after a write, and the refusals."""
+"""Views in the graph: their nodes after a write, and which writes are refused."""
 
 from autograd_cy._core.arrays.region cimport Region
 from autograd_cy._core.graph.node cimport Node

@@ -1,22 +1,22 @@
-"""Views in the graph: what a view does when the memory that it shares was written.
+"""Views in the graph: how a view follows writes to the memory that it shares.
 
 NOTE [Views]
-  1. The result of a view operation knows its base (`_base`), also when nothing requires grad: a later write may change that.
-     The base of a view of a view is the base of the first. How the view lies in its base is read off the arrays (`Region`).
-  2. A recorded write through a view is an operation on the base: see NOTE [In place]. All other views, and the one that was
-     written, find a version that they don't know, and make a new node when somebody asks: AsStridedBackward0, which leads
-     from the base's new node (`renew`). They keep their array, which sees the write anyway.
-  3. Until then nothing is done for them: a view that nobody uses again costs nothing. So whoever reads `grad_fn` or
-     `needs_grad` of a tensor calls `make_current` or `wants_grad` first.
-  4. Some views can't be given a new node, for it would take the place of the one that has the right gradient, or there is
-     no telling what was meant: one of several that a call returned, one made in no_grad mode, one that came from a
-     Function. Both the write through such a view and its use after another write are refused, in grad mode. So is the use
-     of a view that was written, or saw a write, before its base was detached in place: nobody knows that write's node then.
-  5. detach() and `.data` make no views: they share memory (detach() the versions, too), and have no base.
-  6. A tangent moves in the same way: a write through a view puts the view's tangent into that of the base, and other
-     views take theirs anew from it (`renew_tangent`). What make_dual() returns is a view of its argument, but has a tangent
-     of its own: for its views it is the base in this (`tangent_base`).
-  7. Under _force_original_view_tracking() a view keeps what its nodes were, and gets the like after a write (case 2).
+  1. The result of a view operation knows its base (`_base`), even if nothing requires grad: a later write may change that.
+     A view of a view has the base of the first view. Its position in the base is computed from the arrays (`Region`).
+  2. A recorded write through a view is an operation on the base: see NOTE [In place]. All views, including the written one,
+     then have an outdated version. On the next use each one makes a new node, an AsStridedBackward0 with an edge to the
+     base's new node (`renew`). They keep their arrays, which see the write anyway.
+  3. Nothing is done until then, so an unused view costs nothing. Code that reads `grad_fn` or `needs_grad` of a tensor must
+     call `make_current` or `wants_grad` first.
+  4. Some views can't get a new node, because it would replace the node with the right gradient or the intent is ambiguous:
+     one of several views that a call returned, one made in no_grad mode, one returned by a Function. In grad mode, both a
+     write through such a view and its use after another write are refused. So is the use of a view that saw a write before
+     its base was detached in place, because the write's node is lost.
+  5. detach() and `.data` make no views: they share memory (and with detach(), versions), but have no base.
+  6. Tangents move in the same way: a write through a view updates the base's tangent, and other views take theirs anew from
+     it (`renew_tangent`). A tensor from make_dual() is a view of its argument but has its own tangent, so its views take
+     their tangents from it (`tangent_base`).
+  7. Under _force_original_view_tracking() a view keeps its node classes, and gets nodes of these after a write (case 2).
 """
 
 cimport cython
@@ -42,7 +42,7 @@ cdef bint is_view_of_another(Tensor x) noexcept:
     return has_extras(x) and x.extras.base is not None
 
 
-# a part of a tensor, by its place in memory
+# a region of a tensor's memory
 
 @cython.final
 cdef class AsStridedBackward0(Node):
@@ -61,7 +61,7 @@ cdef class AsStridedBackward0(Node):
 
 @cython.final
 cdef class AsStridedScatterBackward0(Node):
-    """Of replace_part (of a tensor and the part) and of embed_part (of the part alone)."""
+    """The node of replace_part (inputs: the tensor and the part) and of embed_part (the part alone)."""
 
     cdef object vjp(self, object g, int i):
         cdef Region region = <Region> self.constants[0]
@@ -80,7 +80,7 @@ cdef tuple geometry(Region region):
 
 
 cdef Tensor take(Tensor whole, Region region):
-    """The part of a tensor that is like the region's base."""
+    """The part of a tensor at the region."""
     if whole.batched:
         return samples_module.of_samples(take_of_each, (whole,), region)
     cdef Tensor y = new_tensor(region.taken(whole.array))
@@ -100,7 +100,7 @@ cdef Tensor embed_part(Tensor part, Region region):
 
 
 cdef Tensor replace_part(Tensor whole, Tensor part, Region region):
-    """`whole` with another part (None: zeros) in the region."""
+    """`whole` with the region replaced by `part` (None: by zeros)."""
     if whole.batched or (part is not None and part.batched):
         return samples_module.of_samples(replace_of_each, (whole, part), region)
     cdef Tensor given = new_tensor(cnp.PyArray_ZEROS(0, NULL, cnp.NPY_BOOL, 0)) if part is None else part
@@ -125,7 +125,7 @@ def replace_of_each(Tensor wholes, Tensor parts or None, Region region, Py_ssize
 # after a write
 
 cdef int renew(Tensor view) except -1:
-    """Give a view the node that leads from its base's; called if the version is not the one that the view knows."""
+    """Give a view a node that leads to its base's node; called if the view's version is outdated."""
     cdef TensorExtras extras = view.extras
     cdef Tensor base = extras.base
     cdef Node node
@@ -143,29 +143,29 @@ cdef int renew(Tensor view) except -1:
         retain_at(node, 0, view)
         before = retained_at(view)
     view.grad_fn, view.output_number = node, 0
-    if not view.needs_grad:             # else others may be reading it
+    if not view.needs_grad:             # else other threads may be reading it
         view.needs_grad = True
-    store_long(&extras.current, load_long(&view.counter.version))       # the last: who finds it finds the rest
+    store_long(&extras.current, load_long(&view.counter.version))       # last, since a reader that sees it relies on the rest
     if before is not None:
         drop_retained(before, output)
     return 0
 
 
 cdef bint was_detached_since(Tensor base, long version) noexcept:
-    """Whether a base was written after a version, and then detached in place."""
+    """Whether a base was written after this version, and then detached in place."""
     cdef TensorExtras extras = base.extras
     return extras is not None and extras.seldom is not None and extras.seldom.former is not None and extras.current > version
 
 
 cdef Node leading_from(Tensor base, Tensor view):
-    """A node for the view with an edge to the base's, by way of others if the view's nodes are to stay what they were."""
+    """A node for the view with an edge to the base's node, through intermediate nodes if it replays the view operations."""
     cdef Seldom seldom = view.extras.seldom
     cdef Node node, before
     if seldom is None or seldom.replay is None:
         node = new_node(AsStridedBackward0, geometry(region_of(base.array, view.array)))
         connect(node, base)
         return node
-    region_of(base.array, view.array)           # checks that the memory is still the base's
+    region_of(base.array, view.array)           # checks that the view's memory is still in the base
     node = None
     for node_class, constants in seldom.replay:
         before, node = node, new_node(node_class, constants)
@@ -177,7 +177,7 @@ cdef Node leading_from(Tensor base, Tensor view):
 
 
 cdef Tensor tangent_base(Tensor x):
-    """The tensor in whose tangent that of a view lies; None for what is no view, or is a dual tensor itself."""
+    """The tensor from whose tangent a view takes its own; None for a dual tensor and for a tensor that is no view."""
     cdef TensorExtras extras = x.extras
     if extras is None or extras.is_dual:
         return None
@@ -185,7 +185,7 @@ cdef Tensor tangent_base(Tensor x):
 
 
 cdef int renew_tangent(Tensor view) except -1:
-    """Take the view's tangents anew from those of its base."""
+    """Recompute the view's tangents from the base's."""
     cdef DualLevels levels = visible_levels()
     cdef Tensor base = tangent_base(view), t
     cdef Region region
@@ -210,7 +210,7 @@ cdef int renew_tangent(Tensor view) except -1:
 
 
 cdef object refusal(Tensor view, bint indirect):
-    """The error for a view that can't follow a write: through it, or (indirect) elsewhere in the memory."""
+    """The error for a view that can't follow a write through it, or elsewhere in its memory (`indirect`)."""
     cdef int creation = view.extras.creation
     happened = "its base or another view of its base has been" if indirect else "is being"
     what = "A view was"
@@ -242,7 +242,7 @@ cdef object refusal(Tensor view, bint indirect):
 
 
 cdef int renew_alone(Tensor view) except -1:
-    """`renew`, unless another thread did it meanwhile."""
+    """`renew`, unless another thread has done it meanwhile."""
     cdef Hold section
     hold(&section, <PyObject *> view)
     try:
