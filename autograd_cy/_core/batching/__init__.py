@@ -1,5 +1,5 @@
-"""Batches under vmap: levels, the tensors that stand for all samples, how operations take them.
+"""Batches under vmap: levels, batched tensors, and how operations process them.
 
-A rule says what an operation does with a dimension more; operations declare theirs (`@op(..., batch=...)`). Imports:
-runtime, arrays, graph.
+A batching rule defines how an operation handles the batch dimension; operations declare theirs (`@op(..., batch=...)`).
+Imports: runtime, arrays, graph.
 """

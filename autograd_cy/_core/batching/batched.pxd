@@ -1,11 +1,11 @@
-"""BatchedTensor: a tensor within vmap, which stands for all samples of a batch."""
+"""BatchedTensor: a tensor within vmap that holds all samples of a batch."""
 
 from autograd_cy._core.batching.levels cimport BatchLevel
 from autograd_cy._core.graph.tensor cimport Tensor
 
 
 cdef class BatchedTensor(Tensor):
-    cdef Tensor value           # all samples, along the first dimension; it may be a BatchedTensor of an outer level
+    cdef Tensor value           # all samples, along the first dimension; may be a BatchedTensor of an outer level
     cdef BatchLevel level
 
 

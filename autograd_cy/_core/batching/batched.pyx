@@ -1,19 +1,19 @@
-"""BatchedTensor: a tensor within vmap, which stands for all samples of a batch.
+"""BatchedTensor: a tensor within vmap that holds all samples of a batch.
 
 NOTE [Batching]
-  1. Within vmap an argument is a BatchedTensor: its `value` has the samples along the first dimension. Its own array is the
-     first sample, a view, so that whoever asks for shape, dtype, strides gets those of a sample; nobody else may read it.
-  2. An operation that is called with one finds so in the step of NOTE [Overrides], and computes with the values by its
-     rule (rules.pyx); what it records, it records of them. So the graph, its engine and forward mode know no batches.
-  3. Of operands of several levels those of the innermost one are taken apart first: the rule calls operations on the values,
-     and these are BatchedTensors of the level around it.
-  4. A BatchedTensor is of use as long as its level is open.
-  5. A gradient within vmap is one of values (func/_gradients.py). Where seeds are batched while the graph is not, gradients
-     travel as arrays of all samples (the task's `level`): nodes with a kernel for them (`vjp_samples`) take it, for others
-     `vjp` computes with BatchedTensors, by the rules. So it does for the whole backward where it is recorded, or other
-     levels are open. While a gradient or a batching rule is computed, the levels whose samples it has are hidden
-     (HiddenLevels).
-  6. The core's own functions would take the first sample for all. So `needs_node` and `record_all` refuse a BatchedTensor.
+  1. Within vmap an argument is a BatchedTensor: its `value` has the samples along the first dimension. Its own array is a
+     view of the first sample, so that shape, dtype and strides are correct; no other code may read it.
+  2. The step of NOTE [Overrides] detects an operation called with one, and computes with the values by the operation's
+     rule (rules.pyx); it records operations on the values. So the graph, its engine and forward mode need no batches.
+  3. With operands of several levels the innermost level is unwrapped first: the rule calls operations on the values, which
+     are BatchedTensors of the next outer level.
+  4. A BatchedTensor is usable as long as its level is open.
+  5. A gradient within vmap is a gradient of values (func/_gradients.py). If seeds are batched but the graph is not, gradients
+     travel as arrays of all samples (the task's `level`): nodes with a kernel for them (`vjp_samples`) use it, other nodes
+     compute `vjp` with BatchedTensors, by the rules. All nodes do that if backward is recorded or other levels are open.
+     While a gradient or a batching rule is computed on all samples of some levels, these levels are hidden (HiddenLevels).
+  6. The core's own functions would compute with the first sample only. So `needs_node` and `record_all` refuse a
+     BatchedTensor.
   7. A plain tensor may have a batched tangent: in a forward-mode Jacobian only the tangents are batched, so the function may
      branch on values. A node's `jvp` then computes with plain primals and BatchedTensors.
   8. When such a tensor meets a tensor that is batched at the tangent's level, it is expanded to all samples first, and the
@@ -50,7 +50,7 @@ cdef enum:
 
 @cython.final
 cdef class BatchedTensor(Tensor):
-    """All samples of a batch within vmap, in which it looks like one of them.
+    """All samples of a batch within vmap, which looks like a single sample.
 
     >>> import autograd_cy as ag
     >>> y = ag.vmap(lambda x: print(type(x).__name__, x.shape) or x)(ag.ones(2, 3))
@@ -62,7 +62,7 @@ cdef class BatchedTensor(Tensor):
 
 
 cpdef Tensor batched(Tensor value, BatchLevel level):
-    """batched(value, level) -> Tensor: the samples along the first dimension of `value` as one tensor of that level."""
+    """batched(value, level) -> Tensor: the samples along the first dimension of `value` as a BatchedTensor of that level."""
     cdef BatchedTensor wrapper
     cdef cnp.ndarray array = value.array
     if is_sparse(value):
@@ -81,12 +81,12 @@ cpdef Tensor batched(Tensor value, BatchLevel level):
 
 
 cdef BatchLevel level_of(Tensor x):
-    """The innermost level of a tensor; None for one that is not batched."""
+    """The innermost level of a tensor; None if it is not batched."""
     return (<BatchedTensor> x).level if x.batched else None
 
 
 cdef Tensor values_of(Tensor x):
-    """The plain tensor with the samples of all levels; a plain tensor itself."""
+    """The plain tensor with the samples of all levels; a plain tensor is returned as is."""
     while x.batched:
         x = (<BatchedTensor> x).value
     return x
@@ -99,9 +99,9 @@ cdef object check_open(BatchLevel level):
 
 
 cpdef Tensor at_level(Tensor x, BatchLevel level):
-    """at_level(x, level) -> Tensor: what `x` is at that level, its samples first; None if it isn't batched there.
+    """at_level(x, level) -> Tensor: the value of `x` at that level, samples first; None if it isn't batched there.
 
-    It is still batched at the levels within.
+    The result is still batched at the inner levels.
     """
     cdef BatchedTensor wrapper
     if not x.batched:
@@ -114,7 +114,7 @@ cpdef Tensor at_level(Tensor x, BatchLevel level):
 
 
 cpdef Tensor at_level_or_expanded(Tensor x, BatchLevel level):
-    """at_level(x, level), with the same sample for all where `x` isn't batched there."""
+    """at_level(x, level), with the same sample repeated if `x` isn't batched there."""
     cdef Tensor value = at_level(x, level)
     if value is not None:
         return value
@@ -126,7 +126,7 @@ cpdef Tensor at_level_or_expanded(Tensor x, BatchLevel level):
 # plain tensors with batched tangents or gradients
 
 cdef bint has_samples(Tensor x, BatchLevel level) except -1:
-    """Whether a tensor that isn't batched at the level has a tangent or will get a gradient that is."""
+    """Whether a tensor that isn't batched at the level has a batched tangent, or will get a batched gradient, at it."""
     cdef int mode = current_mode()
     x = values_of(x)
     if level.unbatched and level.dual <= dual_level() and not mode & NO_GRAD and wants_grad(x):
@@ -135,7 +135,7 @@ cdef bint has_samples(Tensor x, BatchLevel level) except -1:
 
 
 cdef bint any_at_level(Tangent tangents, BatchLevel level) except -1:
-    """Whether any tangent that this thread sees is batched at the level, or has a tangent that is."""
+    """Whether any visible tangent is batched at the level, or has a tangent that is."""
     cdef Tensor t
     while tangents is not None:
         if is_visible_number(tangents.level):
@@ -153,7 +153,7 @@ cdef bint any_at_level(Tangent tangents, BatchLevel level) except -1:
 cpdef object with_samples(object x, BatchLevel level):
     """with_samples(x, level): an operand, expanded to all samples if its tangent or gradient is batched at the level: case 8.
 
-    Items of a list or tuple are expanded by themselves.
+    Items of a list or tuple are expanded one by one.
     """
     if isinstance(x, Tensor):
         return operand_at(<Tensor> x, level)
@@ -169,7 +169,7 @@ cdef Tensor operand_at(Tensor x, BatchLevel level):
 
 
 cdef Tensor expanded(Tensor x, BatchLevel level):
-    """All samples of a tensor for which `has_samples` holds."""
+    """All samples of a tensor for which `has_samples` is true."""
     cdef DualLevels levels
     cdef Tensor samples, t
     cdef int k
@@ -201,7 +201,7 @@ cdef Tensor expanded(Tensor x, BatchLevel level):
 
 
 cdef Tensor samples_alike(Tensor x, BatchLevel level):
-    """A view that repeats a plain tensor for each sample; it has no history."""
+    """A view that repeats a plain tensor for each sample, without history."""
     cdef cnp.npy_intp[MAX_DIMS] dims, strides
     cdef int ndim = cnp.PyArray_NDIM(x.array), axis
     cdef Tensor view
@@ -217,7 +217,7 @@ cdef Tensor samples_alike(Tensor x, BatchLevel level):
 
 @cython.final
 cdef class ToSamplesBackward0(Node):
-    """Repeats a tensor for each sample of a level: see case 8 of NOTE [Batching]."""
+    """Node of a tensor that is repeated for each sample of a level: see case 8 of NOTE [Batching]."""
 
     cdef object vjp(self, object g, int i):
         cdef BatchLevel level = <BatchLevel> self.constants[0]
@@ -228,21 +228,21 @@ cdef class ToSamplesBackward0(Node):
         return result if result.batched else result.array
 
 
-# levels taken off and put on
+# removing and adding levels
 
 
 def is_batched(x):
-    """is_batched(x) -> bool: whether `x` is a tensor that stands for all samples of a batch."""
+    """is_batched(x) -> bool: whether `x` is a BatchedTensor."""
     return isinstance(x, Tensor) and (<Tensor> x).batched
 
 
 def first_value(Tensor x):
-    """first_value(x) -> Tensor: the samples of a BatchedTensor, any other tensor itself."""
+    """first_value(x) -> Tensor: the value of a BatchedTensor; any other tensor is returned as is."""
     return (<BatchedTensor> x).value if x.batched else x
 
 
 def batched_at(Tensor x, BatchLevel level):
-    """batched_at(x, level) -> Tensor: what at_level() undoes; `x` may be batched at levels within."""
+    """batched_at(x, level) -> Tensor: the inverse of at_level(); `x` may be batched at inner levels."""
     cdef BatchedTensor wrapper
     if not x.batched or level_of(x).number < level.number:
         return batched(x, level)
@@ -251,7 +251,7 @@ def batched_at(Tensor x, BatchLevel level):
 
 
 def depth_of(Tensor x):
-    """depth_of(x) -> int: which level the innermost one of `x` is, counted from 1 for the outermost; 0 if it isn't batched."""
+    """depth_of(x) -> int: the nesting depth of the innermost level of `x`, 1 for an outermost one; 0 if it isn't batched."""
     cdef BatchLevel level = level_of(x)
     cdef int depth = 0
     while level is not None:
@@ -270,8 +270,8 @@ def levels_of(Tensor x):
 
 
 def all_samples(x, levels):
-    """all_samples(x, levels) -> Tensor: the samples of `x` at those levels (the innermost one first), the same one for each
-    where it isn't batched; the outermost level is the first dimension."""
+    """all_samples(x, levels) -> Tensor: the samples of `x` at those levels (the innermost one first), repeated where it isn't
+    batched; the outermost level is the first dimension."""
     for level in levels:
         x = at_level_or_expanded(x, level)
     return x
@@ -280,7 +280,7 @@ def all_samples(x, levels):
 def as_argument(Tensor x):
     """as_argument(x) -> Tensor: all samples of `x` as an alias that requires grad.
 
-    It is a leaf, or leads on to where `x` comes from.
+    It is a leaf, or an operation on the samples if these have a history.
     """
     cdef Tensor alias, samples = values_of(x)
     if samples.inference:
@@ -296,14 +296,14 @@ def as_argument(Tensor x):
 
 
 def one_sample(x, levels):
-    """one_sample(x, levels) -> Tensor: what all_samples() undoes: the first dimensions become those levels."""
+    """one_sample(x, levels) -> Tensor: the inverse of all_samples(): the first dimensions become those levels."""
     for level in reversed(levels):
         x = batched_at(x, level)
     return x
 
 
 cdef Tensor zeros_as(Tensor g, tuple sizes):
-    """Zeros of those sizes for one sample, of g's type, batched as `g` is."""
+    """Zeros with the dtype and the batch levels of `g`; `sizes` is the shape of one sample."""
     if g.batched:
         return batched(zeros_as((<BatchedTensor> g).value, (level_of(g).size,) + sizes), level_of(g))
     return new_tensor(np.zeros(sizes, g.array.dtype))

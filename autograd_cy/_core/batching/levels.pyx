@@ -1,4 +1,4 @@
-"""The levels of vmap that are open in a thread: one for each call of vmap that is going on, the inner within the outer."""
+"""The levels of vmap that are open in a thread: one for each running call of vmap."""
 
 cimport cython
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -12,7 +12,7 @@ cdef long long levels_opened = 0
 
 @cython.final
 cdef class BatchLevel:
-    """One call of vmap: the size of its batch and what random operations do in it."""
+    """One call of vmap: its batch size and its rule for random operations."""
 
     def __init__(self):
         raise TypeError("cannot create 'BatchLevel' instances: vmap opens them")
@@ -35,7 +35,7 @@ cdef bint is_open_here(BatchLevel level) noexcept:
 
 
 def open_level(Py_ssize_t size, str randomness):
-    """open_level(size, randomness) -> BatchLevel: open a level within those that are open."""
+    """open_level(size, randomness) -> BatchLevel: open a level inside the open ones."""
     cdef ThreadState *state = thread_state()
     cdef BatchLevel level = BatchLevel.__new__(BatchLevel)
     level.size, level.randomness, level.outer = size, randomness, current_level()
@@ -48,7 +48,7 @@ def open_level(Py_ssize_t size, str randomness):
 
 
 def close_level(BatchLevel level):
-    """close_level(level): close it; RuntimeError unless it is the innermost one of this thread."""
+    """close_level(level): close a level; RuntimeError unless it is the innermost one of this thread."""
     cdef ThreadState *state = thread_state()
     if state.batch_level != <void *> level:
         raise RuntimeError("vmap: levels are closed in the thread that opened them, the inner ones first")
@@ -60,7 +60,7 @@ def close_level(BatchLevel level):
 
 
 cpdef list open_levels():
-    """open_levels() -> list: the levels within which the caller runs, the innermost one first."""
+    """open_levels() -> list: the open levels that are not hidden, the innermost one first."""
     cdef list levels = []
     cdef BatchLevel level = current_level()
     while level is not None:
@@ -71,14 +71,14 @@ cpdef list open_levels():
 
 
 def levels_from(BatchLevel level):
-    """levels_from(level) -> list: that level and those within it."""
+    """levels_from(level) -> list: that level and the levels inside it."""
     return [inner for inner in open_levels() if inner.number >= level.number]
 
 
 def shared_arguments(list levels):
-    """shared_arguments(levels) -> tuple: the inputs, not batched at one of the levels, of transforms that are running.
+    """shared_arguments(levels) -> tuple: inputs of running transforms that are not batched at one of the levels.
 
-    Only of transforms within the innermost dual level that the thread sees.
+    Only transforms inside the innermost visible dual level count.
     """
     cdef BatchLevel level
     cdef list found = []
@@ -90,7 +90,7 @@ def shared_arguments(list levels):
 
 @cython.final
 cdef class DifferentiatedWithin:
-    """DifferentiatedWithin(arguments): entered while a transform differentiates by tensors not batched at a level.
+    """DifferentiatedWithin(arguments): active while a transform differentiates by tensors not batched at a level.
 
     arguments: those tensors, for each level. Results computed from them get one gradient per sample where they meet tensors
     that are batched at the level.
@@ -117,9 +117,9 @@ cdef class DifferentiatedWithin:
 
 @cython.final
 cdef class HiddenLevels:
-    """HiddenLevels(levels): within it these levels aren't open for what is called, which has all samples in its hands.
+    """HiddenLevels(levels): a context in which these levels count as not open, for code that computes on all samples.
 
-    Else a transform in a batching rule or in a backward would take what it is given for one sample.
+    Otherwise a transform in a batching rule or a backward would treat all samples as one sample.
     """
     cdef list levels
 

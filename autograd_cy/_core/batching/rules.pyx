@@ -1,12 +1,12 @@
 """Batching rules: what an operation does with operands that have a batch dimension.
 
-A rule is called with the call (BatchedCall) and the arguments as they were given, in which the tensors of the call's level
-are BatchedTensors, and returns the results for all samples, the batch first. It calls the operation by `call(...)`, which is
-the in-place one where that was called.
+A rule receives the call (BatchedCall) and the arguments as given, in which tensors of the call's level are BatchedTensors. It
+returns the results for all samples, batch first. It calls the operation by `call(...)`, which is the in-place operation if
+that was called.
 
-Kinds of rules that need no text: `elementwise` aligns the operands' dimensions; `Along` shifts the dimensions that an
-argument names; `sample_by_sample` loops; `on_values` hands the values on; COMPOSITE runs the operation itself, as it
-consists of others.
+Kinds of rules that need no code: `elementwise` aligns the operands' dimensions; `Along` shifts the dimensions that an
+argument names; `sample_by_sample` loops; `on_values` passes the values; COMPOSITE runs the operation itself, for operations
+that consist of others.
 """
 
 import warnings
@@ -44,8 +44,8 @@ cdef extern from "state.h":
     struct Computing:
         void *function
         void *level
-        int repeated                    # how many enclosing calls are of the same function at the same level
-    Computing computing                 # the innermost call by a rule in this thread
+        int repeated                    # how many enclosing calls have the same function and level
+    Computing computing                 # this thread's innermost call by a rule
 
 cdef enum:
     MOST_REPEATED = 3                   # a rule may call its own operation again on reshaped samples
@@ -64,11 +64,11 @@ cdef class BatchedCall:
         return isinstance(x, Tensor) and (<Tensor> x).batched and (<BatchedTensor> x).level is self.level
 
     cpdef object value(self, object x):
-        """All samples of `x`; what is not batched as it is."""
+        """All samples of `x`; anything that is not batched is returned as is."""
         return (<BatchedTensor> x).value if self.is_batched(x) else x
 
     cpdef object front(self, object x):
-        """All samples of a tensor, the same one for each where it is not batched; what is no tensor as it is."""
+        """All samples of a tensor, repeated if it is not batched; anything else is returned as is."""
         if self.is_batched(x):
             return (<BatchedTensor> x).value
         if not isinstance(x, Tensor):
@@ -76,7 +76,7 @@ cdef class BatchedCall:
         return x.unsqueeze(0).expand(self.level.size, *x.shape)
 
     cpdef object aligned(self, object x, int rank):
-        """All samples of `x`, each with `rank` dimensions: those that it lacks come first. What is not batched as it is."""
+        """All samples of `x`, each padded in front to `rank` dimensions; anything that is not batched is returned as is."""
         cdef int missing
         cdef tuple sizes
         if not self.is_batched(x):
@@ -89,7 +89,7 @@ cdef class BatchedCall:
         return x.reshape(sizes[:1] + (1,) * missing + sizes[1:])
 
     def with_batch(self, Tensor x, sizes):
-        """The sizes of all samples, for those of one that `x` is to have; a -1 among them is worked out if there is none."""
+        """`sizes` of one sample with the batch size in front; a -1 in them is computed if the batch is empty."""
         cdef object wanted = tuple(sizes), known = 1
         if self.level.size == 0 and -1 in wanted:
             for n in wanted:
@@ -98,24 +98,24 @@ cdef class BatchedCall:
         return (self.level.size, *wanted)
 
     def on_sample(self, *args, **kwargs):
-        """The operation on the first samples, for the error that it raises."""
+        """Call the operation on the first samples, to raise its own error."""
         self.function(*[first_sample(x) for x in args], **{name: first_sample(x) for name, x in kwargs.items()})
         raise RuntimeError(f"vmap: {self.function.__name__}() takes no such arguments")
 
     def nothing(self, *args):
-        """The result for an empty batch, of the shape that the first samples have. Its gradients are 0."""
+        """The result for an empty batch, with the shape of the first samples' result. Its gradients are 0."""
         shape = self.function(*[first_sample(x) for x in args]).shape
         tensors = [self.value(x).sum() for x in args if isinstance(x, Tensor)]
         return sum(tensors[1:], tensors[0]) * new_tensor(np.zeros((0, *shape), tensors[0].dtype.numpy_dtype))
 
     @property
     def size(self):
-        """How many samples there are."""
+        """The number of samples."""
         return self.level.size
 
 
 cdef object first_sample(object x):
-    """The first sample of a batched tensor, without history; of a list or tuple, that of each item."""
+    """The first sample of a batched tensor, without history; a list or tuple is converted item by item."""
     if type(x) is list or type(x) is tuple:
         return type(x)([first_sample(item) for item in x])
     return new_tensor((<Tensor> x).array) if isinstance(x, Tensor) else x
@@ -129,7 +129,7 @@ def rank_of(Tensor x):
 # kinds of rules
 
 def elementwise(BatchedCall call, *args, **kwargs):
-    """Operands are broadcast: those of fewer dimensions get theirs behind that of the batch."""
+    """Operands are broadcast: missing dimensions are inserted after the batch dimension."""
     return aligned_call(call, args, kwargs)
 
 
@@ -157,10 +157,10 @@ cdef object aligned_call(BatchedCall call, tuple args, dict kwargs):
 
 
 cdef object aligned_operand(BatchedCall call, object x, int rank, int wide):
-    """An operand with its samples of that rank.
+    """An operand whose samples are padded to that rank.
 
-    A sample without dimensions doesn't decide the type of the result where one with dimensions is of its kind (`wide`); with
-    that of the batch it would.
+    A 0-d sample must not decide the result's dtype if an operand with dimensions has the same or a higher kind (`wide`).
+    With the batch dimension it would, so it is converted first.
     """
     cdef int dtype_code
     if not call.is_batched(x):
@@ -178,32 +178,32 @@ cdef int kind_of(int dtype_code) noexcept:
 
 
 def on_values(BatchedCall call, *args, **kwargs):
-    """For an operation that leaves dimensions alone, and has one tensor."""
+    """The rule of operations on one tensor that leave dimensions alone."""
     return call.function(*[call.value(x) for x in args], **{name: call.value(x) for name, x in kwargs.items()})
 
 
 def on_first_value(BatchedCall call, self, *args, **kwargs):
-    """As on_values, where another tensor may say the type: alone it makes no batch of the values."""
+    """Like on_values, but another operand may decide the dtype: if only that one is batched, the result is expanded."""
     cdef object converted = on_values(call, self, *args, **kwargs)
     return converted if call.is_batched(self) else converted.expand(call.size, *converted.shape)
 
 
 @cython.final
 cdef class Along:
-    """The rule of an operation of one tensor along the dimensions that its argument `name` has.
+    """The rule of an operation on one tensor along the dimensions in its argument `name`.
 
-    `without`: what None means: "all" dimensions, or the elements in their order ("flat").
+    `without`: the meaning of None: "all" dimensions, or the elements in their order ("flat").
     """
     cdef str name, without
-    cdef object function                # which was called last: of its parameters `place` is the dimensions' place ...
+    cdef object function                # the last one that was called: `place` is the position of its parameter `name`
     cdef Py_ssize_t place
-    cdef tuple default                  # ... and this has their default; empty if there is none
+    cdef tuple default                  # ... and this holds its default; empty if it has none
 
     def __init__(self, name, without=None):
         self.name, self.without = name, without
 
     cdef int look_at(self, object function) except -1:
-        """Find the dimensions among a function's parameters."""
+        """Find the parameter that names the dimensions."""
         cdef object code = function.__code__
         cdef tuple defaults = function.__defaults__ or ()
         cdef Py_ssize_t from_end = code.co_argcount - code.co_varnames.index(self.name)
@@ -251,7 +251,7 @@ cdef class Along:
 
 
 cdef object without_dims(object result, Py_ssize_t size):
-    """Results for samples without dimensions, which were computed with one."""
+    """Results of 0-d samples that were computed with one dimension."""
     if isinstance(result, Tensor):
         return result.reshape(size)
     items = [without_dims(x, size) for x in result]
@@ -272,7 +272,7 @@ def declare_rule(function, rule):
 
 
 def rule_of(function):
-    """rule_of(function) -> the rule that was declared for this very function object; None if there is none."""
+    """rule_of(function) -> the rule declared for this function object; None if there is none."""
     cdef tuple entry = entry_of(function)
     return None if entry is None else entry[0]
 
@@ -282,12 +282,12 @@ cdef bint is_function(object x) noexcept:
 
 
 cdef tuple entry_of(object function):
-    """The function's entry in `rules`. Functions hash and compare by identity; other callables may claim to be one."""
+    """The function's entry in `rules`. Functions compare by identity; other callables may define __eq__ and __hash__."""
     return <tuple> rules.get(function) if is_function(function) else None
 
 
 def batched_call(function, BatchLevel level not None, tuple args, dict kwargs):
-    """The call of an operation with BatchedTensors of `level` among the arguments (and of none within)."""
+    """Call an operation with BatchedTensors of `level`, the innermost one among the arguments."""
     cdef BatchedCall call = BatchedCall.__new__(BatchedCall)
     cdef tuple entry = entry_of(function)
     cdef object rule, own = args[0] if args else None
@@ -297,7 +297,7 @@ def batched_call(function, BatchLevel level not None, tuple args, dict kwargs):
     rule, in_place = entry[0], entry[1]
     call.function, call.level = function, level
     if computing.repeated > MOST_REPEATED and computing.function == <void *> function and computing.level == <void *> level:
-        call.on_sample(*args, **kwargs)         # its rule handed on a batched tensor in a place that no batch can be in
+        call.on_sample(*args, **kwargs)         # the rule passed on a batched tensor where no batch is allowed
     if level.unbatched or thread_state().mode & FORWARD_AD:         # case 8 of NOTE [Batching]
         args = tuple([with_samples(x, level) if i or not in_place else x for i, x in enumerate(args)])
         kwargs = {name: with_samples(x, level) for name, x in kwargs.items()}
@@ -313,7 +313,7 @@ def batched_call(function, BatchLevel level not None, tuple args, dict kwargs):
 
 
 cdef object by_rule(BatchedCall call, object rule, tuple args, dict kwargs):
-    """What the rule returns."""
+    """Call the rule, or loop over the samples if there is none."""
     cdef void *function = computing.function
     cdef void *level = computing.level
     cdef int repeated = computing.repeated
@@ -342,9 +342,9 @@ cdef int check_first(BatchedCall call, tuple args, dict kwargs) except -1:
 
 
 def refusal_of_write(str name, tuple args):
-    """refusal_of_write(name, args) -> RuntimeError: the error for writing a batched tensor into one that is not.
+    """refusal_of_write(name, args) -> RuntimeError: the error for writing a batched tensor into a plain one.
 
-    It has PyTorch's name of the operation.
+    It uses PyTorch's name of the operation.
     """
     if name == "set_item":
         index = args[1] if type(args[1]) is tuple else (args[1],)
@@ -365,7 +365,7 @@ cdef bint writes(str name):
 
 
 cdef object wrapped(BatchedCall call, object result, object own):
-    """Results for all samples as BatchedTensors; the operation's own tensor where it returns that."""
+    """Results for all samples as BatchedTensors; `own` itself if the operation returned its value."""
     if isinstance(result, Tensor):
         if call.is_batched(own) and result is (<BatchedTensor> own).value:
             return own
@@ -377,7 +377,7 @@ cdef object wrapped(BatchedCall call, object result, object own):
 
 
 cpdef object by_loop(BatchedCall call, tuple args, dict kwargs):
-    """An operation without a rule: each sample by itself."""
+    """Compute an operation without a rule sample by sample."""
     name = call.function.__name__
     if call.level.size == 0:
         raise RuntimeError(f"vmap: {name}() has no batching rule, and of an empty batch it can't be told what it would return")
@@ -388,7 +388,7 @@ cpdef object by_loop(BatchedCall call, tuple args, dict kwargs):
 
 
 def sample_by_sample(BatchedCall call, *args, **kwargs):
-    """For an operation whose values decide of what size its result is: it has to be the same for all samples."""
+    """The rule of an operation whose output shape depends on its values. It must be the same for all samples."""
     cdef Py_ssize_t k
     cdef list results = []
     if call.level.size == 0:
@@ -401,7 +401,7 @@ def sample_by_sample(BatchedCall call, *args, **kwargs):
 
 
 cdef object sample_of(object x, BatchLevel level, Py_ssize_t k):
-    """The k-th sample of a tensor that is batched at that level; of a list or tuple, those of its items."""
+    """The k-th sample of a tensor that is batched at that level; a list or tuple is converted item by item."""
     if isinstance(x, Tensor):
         if at_level(<Tensor> x, level) is not None or has_samples(<Tensor> x, level):
             return (<object> at_level_or_expanded(<Tensor> x, level))[k]
@@ -412,7 +412,7 @@ cdef object sample_of(object x, BatchLevel level, Py_ssize_t k):
 
 
 cdef object stacked(list results):
-    """The results of samples, each by itself, as those of all."""
+    """Join the results of single samples."""
     first = results[0]
     if isinstance(first, Tensor):
         parts = [x.unsqueeze(0) for x in results]
@@ -424,7 +424,7 @@ cdef object stacked(list results):
 
 
 cdef object of_samples(object function, tuple tensors, object constant):
-    """Call function(*values, constant, n) on all n samples at the innermost level of some batched tensors."""
+    """Call function(*values, constant, n) on all n samples at the innermost level of the tensors."""
     cdef BatchLevel level = innermost(tensors)
     cdef tuple values = tuple([None if x is None else at_level_or_expanded(<Tensor> x, level) for x in tensors])
     return batched(<Tensor?> function(*values, constant, level.size), level)
@@ -460,11 +460,11 @@ cdef BatchLevel innermost(tuple tensors):
     return level
 
 
-cdef object concatenate             # ops/shapes/shape.pyx gives it: cat
+cdef object concatenate             # ops/shapes/shape.pyx sets it to cat
 
 
 def set_concatenate(function):
-    """set_concatenate(cat): what joins the results of samples that were computed one by one."""
+    """set_concatenate(cat): set the function that joins the results of single samples."""
     global concatenate
     concatenate = function
 
@@ -478,14 +478,14 @@ def batched_fill(BatchedCall call, self, value):
 
 
 def batched_new(BatchedCall call, self, *sizes, **kwargs):
-    """new_zeros and its like: what is to be written to in the function under vmap is batched from the start."""
+    """new_zeros and similar: the function under vmap may write to the result, so it is batched from the start."""
     size = kwargs.pop("size", sizes[0] if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes)
     return call(call.value(self), (call.size, *size), **kwargs)
 
 
 def batched_new_full(BatchedCall call, self, size, fill_value, **kwargs):
     if call.is_batched(fill_value):
-        fill_value.item()               # which says that it can't be read
+        fill_value.item()               # raises: a batched tensor can't be read
     return call(call.value(self), (call.size, *size), fill_value, **kwargs)
 
 
