@@ -3,11 +3,11 @@
     def test_gradient_of_my_function(gradcheck):
         gradcheck(my_function, torch.randn(3, dtype=torch.float64, requires_grad=True))
 
-pytest imports this module whenever it starts in an environment where autograd_cy is installed. So it stands beside the
-package: to import a module of the package is to import its core and NumPy, which takes as long as to import pytest
-itself. The package is imported when a test asks for the fixture.
+pytest imports this module at every start in an environment where autograd_cy is installed. The module is not part of the
+package, because importing the package imports its core and NumPy, which takes as long as importing pytest. The fixture
+imports the package.
 
-PYTEST_DONT_REWRITE: it is loaded already where a test runs pytest within itself.
+PYTEST_DONT_REWRITE: the module is already loaded when a test runs pytest in its own process.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ MODES = ("auto", "full", "probe", "fast")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    text = "how the fixture gradcheck looks at derivatives: each entry (full), random directions (probe, or fast), or auto"
+    text = "how the fixture gradcheck checks derivatives: each entry (full), random directions (probe, or fast), or auto"
     parser.getgroup("autograd_cy").addoption("--gradcheck-mode", choices=MODES, default=None, help=text)
     parser.addini("gradcheck_mode", f"{text}, where --gradcheck-mode is not given", default="auto")
 
@@ -32,9 +32,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")  # hypothesis refuses fixtures of single tests under @given
 def gradcheck(pytestconfig: pytest.Config) -> Callable[..., Any]:
-    """gradcheck(f, *inputs, **options): autograd_cy.testing.check_gradients() in the mode that was asked for.
+    """gradcheck(f, *inputs, **options): autograd_cy.testing.check_gradients() in the chosen mode.
 
-    A wrong derivative fails the test with its report. `mode=` in the call goes before --gradcheck-mode.
+    A wrong derivative fails the test with its report. `mode=` in the call overrides --gradcheck-mode.
     """
     from autograd_cy import testing
     from autograd_cy.autograd.gradcheck import GradcheckError

@@ -1,4 +1,4 @@
-"""The benchmarks compute what they claim, in both libraries, and the harness measures what it says."""
+"""The benchmarks compute the same in both libraries, and the harness measures correctly."""
 
 import json
 import os
@@ -32,12 +32,12 @@ every_workload = pytest.mark.parametrize("workload", ALL, ids=lambda workload: w
 
 
 def computed(step):
-    """computed(step) -> what one call returned, as arrays of its own: a later call cannot change them."""
+    """computed(step) -> the results of one call, copied into arrays that later calls cannot change."""
     return [np.array(x if isinstance(x, bool) else x.detach().numpy()) for x in step()]
 
 
 class FakeClock:
-    """A clock that only steps move: `step(name, seconds)` makes one that takes that long and logs it."""
+    """A clock that only steps advance: `step(name, seconds)` makes a step that takes that long and is logged."""
 
     def __init__(self):
         self.now = 0.0
@@ -71,7 +71,7 @@ def test_both_libraries_compute_the_same(workload):
     ours, theirs = computed(workload.setup(autograd_cy)), computed(workload.setup(torch))
     for a, b in zip(ours, theirs, strict=True):
         assert (a.dtype, a.shape) == (b.dtype, b.shape)
-        # sums of float32 are rounded in another order: the error is relative to the largest element
+        # float32 sums are rounded in another order, so the error is relative to the largest element
         np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-5 * np.abs(b).max())
 
 
@@ -118,7 +118,7 @@ def test_row_below_its_minimum_is_marked():
 def test_command_line_writes_results(tmp_path):
     path = tmp_path / "new" / "results.json"
     arguments = ["--quick", "--only", "record", "scaling", "--json", str(path)]
-    # the root last: it has the benchmarks, but the package under test may be installed elsewhere
+    # the root comes last: it has the benchmarks, while the package under test may be installed elsewhere
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*filter(None, sys.path), str(ROOT)])}
     command = [sys.executable, "-m", "benchmarks", *arguments]
     done = subprocess.run(command, check=False, cwd=tmp_path, env=environment, capture_output=True, text=True)
@@ -193,7 +193,7 @@ SMALL = ["64-32-10", "Adam alone"]
 
 
 def figures_of(text):
-    """figures_of(text) -> the cells of a table behind the titles of its rows."""
+    """figures_of(text) -> the cells of a table's rows, without their titles."""
     rows = [line.strip("| ").split("|")[1:] for line in text.splitlines()[2:]]
     return [[cell.strip(" ><") for cell in cells] for cells in rows]
 
@@ -278,7 +278,7 @@ def test_what_profiling_costs_is_measured_in_each_row(monkeypatch, capsys):
 def test_profiled_steps_are_those_of_both_libraries(library):
     module = pytest.importorskip(library)
     step = workloads.multiply_chain(module)
-    assert profiler.events_per_step(module, step, {}) > 400            # 200 products, their nodes, and what is around
+    assert profiler.events_per_step(module, step, {}) > 400            # 200 products, their nodes, and further events
     assert 0.5 < profiler.self_time(module, step) <= 1
 
 

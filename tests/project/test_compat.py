@@ -1,4 +1,4 @@
-"""`make compat`: a made-up library, whose tests know a torch that is a file beside them, is run on it and here."""
+"""`make compat` with a made-up library: its tests run on a fake torch, a file beside them, and here."""
 
 import sys
 
@@ -94,5 +94,5 @@ def test_each_library_is_declared_once_and_each_difference_says_why():
     ],
 )
 def test_what_is_missing_is_known_by_the_packages_own_words(error, excused):
-    """An assertion that fails is no missing name, whatever its text mentions."""
+    """A failed assertion is not a missing name, whatever its text mentions."""
     assert (reason_for(LIBRARIES["einops"], "test.py::test", error) != UNKNOWN) == excused

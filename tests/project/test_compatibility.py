@@ -1,4 +1,4 @@
-"""docs/compatibility.md says of each public name of PyTorch whether it is here, or why not."""
+"""docs/compatibility.md lists the missing public names of PyTorch, with the right reasons."""
 
 import re
 import subprocess
@@ -14,7 +14,7 @@ TEXT = compatibility.TARGET.read_text(encoding="utf-8") if compatibility.TARGET.
 
 
 def listed():
-    """What the document lists as missing: (namespace, name)."""
+    """The names that the document lists as missing: (namespace, name)."""
     for section in TEXT.split("\n## ")[2:]:
         path = section.partition(":")[0]
         yield from ((path, name) for name in re.findall(r"`(\w+)`", section))

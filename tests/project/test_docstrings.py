@@ -1,4 +1,4 @@
-"""Every example in a docstring of the package runs as it stands, and gives what it says."""
+"""Every example in a docstring of the package runs and returns the documented result."""
 
 import doctest
 import importlib
@@ -20,8 +20,8 @@ def modules() -> Iterator[ModuleType]:
     """All modules of the package, compiled ones too."""
     yield autograd_cy
     names = {found.name for found in pkgutil.walk_packages(autograd_cy.__path__, "autograd_cy.")}
-    for name in sorted(names.union(MODULES)):  # the walk sees files, not what a library holds
-        if not name.endswith(("._cyutility", "._library")):  # Cython's own, and what is no module
+    for name in sorted(names.union(MODULES)):  # the walk sees files, not the modules of a library
+        if not name.endswith(("._cyutility", "._library")):  # Cython's modules, and entries that are no modules
             yield importlib.import_module(name)
 
 
@@ -37,7 +37,7 @@ def documented(module: ModuleType) -> Iterator[tuple[str, object]]:
 
 
 def examples() -> dict[str, doctest.DocTest]:
-    """The examples by the first name that they are found under; what is attached to Tensor has two."""
+    """The examples by their first name; methods of Tensor have two names."""
     found: dict[str, doctest.DocTest] = {}
     texts = set()
     for module in modules():
@@ -65,9 +65,9 @@ def test_examples_are_found_in_all_kinds_of_docstrings():
 
 @pytest.fixture
 def no_found_examples():
-    """Hypothesis keeps what it found by the code of a condition: examples with alike ones would disturb each other.
+    """Hypothesis stores its findings by the code of a condition, so examples with equal conditions would disturb each other.
 
-    Nor does an example fail on a busy machine, where one call may take longer than Hypothesis allows.
+    The deadline is off, because a call may take longer on a busy machine than Hypothesis allows.
     """
     settings.register_profile("before", settings.default)
     settings.register_profile("examples", settings.default, database=None, deadline=None)

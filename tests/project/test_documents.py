@@ -1,4 +1,4 @@
-"""The documents tell the truth: their examples run, and docs/architecture.md names what there is."""
+"""The documents are right: their examples run, and the names in docs/architecture.md exist."""
 
 import doctest
 import json
@@ -40,7 +40,7 @@ def test_links_lead_somewhere(document):
 
 
 def test_architecture_names_what_there_is():
-    """Each name in `code` is a file, or stands in the sources."""
+    """Each name in `code` is a file, or occurs in the sources."""
     folders = ["autograd_cy", "codegen", "tests"]
     places = [ROOT / "setup.py", *(path for folder in folders for path in (ROOT / folder).rglob("*"))]
     files = [path for path in places if path.suffix in {".py", ".pyx", ".pxd", ".in", ".h"}]
@@ -52,7 +52,7 @@ def test_architecture_names_what_there_is():
 
 
 def test_deliberate_differences_stand_in_the_documents():
-    """A test that names a difference which no document has can't be collected."""
+    """A test that names an undocumented difference cannot be collected."""
     assert len(said()) > 20 and "sparse tensors" in said()[0]
     assert all(differs(phrase, "?").args for phrase in ("sparse tensors", "pickle of a leaf"))
     with pytest.raises(LookupError, match=r"differences\.md has 'no such thing'"):

@@ -1,4 +1,4 @@
-"""make profile: what callgrind and perf write is read right, places get names and lines, the report is whole and fits."""
+"""make profile: the output of callgrind and perf is read correctly, places get names and lines, and the report is complete."""
 
 import json
 import os
@@ -30,7 +30,7 @@ def line_of(file, text):
     return next(n for n, line in enumerate(source(file).lines, start=1) if line.startswith(text))
 
 
-# what callgrind writes
+# callgrind
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_costs_belong_to_their_lines(sample):
     own = {(Path(place.file).name, place.symbol, place.line): cost for place, cost in sample.own.items()}
     assert own["sample.c", "square", 5] == 5 and own["sample.c", "square", 6] == 10
     assert own["add.h", "work", 2] == 5     # inlined: the file's line, in the function that has it
-    assert own["sample.c", "work", 13] == 4 + 15        # a line that is left and come back to
+    assert own["sample.c", "work", 13] == 4 + 15        # a line to which the code returns
     assert {place.library for place in sample.own} == {"/src/sample"}
 
 
@@ -75,7 +75,7 @@ def test_what_is_not_in_the_format_is_an_error(line):
         read_callgrind([line])
 
 
-# what perf prints
+# perf
 
 
 def test_samples_of_perf_are_counted_by_address():
@@ -156,7 +156,7 @@ def test_places_of_the_core_get_file_function_and_line():
 
 
 def test_a_template_is_read_where_it_was_rendered(tmp_path, monkeypatch):
-    """Cython names a rendered .pyx as if it lay beside its template."""
+    """Cython names a rendered .pyx as if it were beside its template."""
     file = tmp_path / sources.BUILD / "templates" / "autograd_cy" / "_core" / "ops" / "made.pyx"
     file.parent.mkdir(parents=True)
     file.write_text("def f():\n    pass\n")
@@ -180,7 +180,7 @@ def test_yellow_is_counted_as_cython_does():
 
 @pytest.fixture
 def profile():
-    """Costs of two lines of a function, what it calls, and what else there is."""
+    """The costs of two lines of a function, its calls, and the rest."""
     line = line_of(TENSOR, "cdef Tensor new_tensor(")
     symbol = "__pyx_f_11autograd_cy_5_core_5graph_6tensor_new_tensor"
     own = {

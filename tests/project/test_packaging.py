@@ -1,4 +1,4 @@
-"""What is installed: one version, the files that a package must carry, no dependency but NumPy."""
+"""The installed package: one version, all data files, no dependency except NumPy."""
 
 import ast
 import importlib.metadata
@@ -18,7 +18,7 @@ from autograd_cy._core.modules import FOLDERS, MODULES, LibraryFinder, compiled_
 from autograd_cy._core.runtime import state
 from autograd_cy.profiler._page import SCRIPTS
 
-# Names that compiled Cython modules put into sys.modules.
+# Names that Cython modules add to sys.modules.
 CYTHON = re.compile(r"cython_runtime|_cyutility|_cython_\d+")
 
 NEW_MODULES = """
@@ -69,7 +69,7 @@ def test_import_brings_in_numpy_and_the_standard_library_only():
 
 
 def test_all_compiled_classes_of_nodes_are_finished():
-    """FunctionNode, imported when somebody asked for Function, could be made by `__new__`: a crash."""
+    """FunctionNode, imported on first use of Function, could be made by `__new__`, and crashed."""
     assert run_python("-c", UNFINISHED).split() == ["True", "set()"]
 
 
@@ -79,7 +79,7 @@ def test_the_only_requirement_is_numpy():
 
 
 def test_the_page_of_the_profiler_is_installed():
-    """And no file of it is forgotten: a script that isn't listed would not be in the page."""
+    """No file is forgotten: an unlisted script would be missing from the page."""
     folder = importlib.resources.files("autograd_cy.profiler").joinpath("page")
     found = {path.name for path in folder.iterdir()}
     assert found == {"page.html", "page.css"} | {f"{name}.js" for name in SCRIPTS}
@@ -122,7 +122,7 @@ def test_the_folders_that_are_not_read_have_no_code():
         assert [type(node) for node in ast.parse(text).body] == [ast.Expr], name
         (place,) = importlib.import_module(name).__path__
         assert os.path.isfile(os.path.join(place, "__init__.py"))
-    assert "autograd_cy._core.graph" not in FOLDERS  # the circle of tensor and node begins there
+    assert "autograd_cy._core.graph" not in FOLDERS  # the import cycle of tensor and node begins there
 
 
 @pytest.mark.skipif(not MODULES, reason="in place, each module is a file")

@@ -1,4 +1,4 @@
-"""The generated files are those that the tool generates, and the types in the stubs are those of the values."""
+"""The generated files are current, and the types in the stubs are those of the values."""
 
 from pathlib import Path
 from typing import Any, assert_type
@@ -71,7 +71,7 @@ def test_a_docstring_is_read():
     assert doc_of(f) == ("f(x)", "Tensor", "first sentence. Second. More of it.")
 
 
-# What mypy checks in the lines below (`make lint` includes this file), Python runs.
+# mypy checks the lines below (`make lint` includes this file), and Python runs them.
 
 
 def test_types_of_attributes():

@@ -1,4 +1,4 @@
-"""The types that a user's type checker sees: mypy and pyright over scripts of users (typed/), which run, too."""
+"""A user's type checker: mypy and pyright check the scripts in typed/, which also run."""
 
 import importlib
 import os
@@ -28,12 +28,12 @@ def test_a_script_runs(script):
 
 @pytest.fixture(scope="module")
 def cache(tmp_path_factory):
-    """What mypy knows of the package after one test, the next need not find out."""
+    """A cache that mypy shares between tests."""
     return tmp_path_factory.mktemp("mypy")
 
 
 def check(name, cache, *scripts):
-    """Run a checker, which lies beside the interpreter or on the path; the test is skipped without one."""
+    """Run a checker from beside the interpreter or from the path; the test is skipped without one."""
     beside = Path(sys.executable).with_name(name)
     found = str(beside) if beside.exists() else shutil.which(name) or pytest.skip(f"{name} is not installed (extra dev)")
     command = [found, *(option.format(cache=cache) for option in CHECKERS[name]), *map(str, scripts)]
