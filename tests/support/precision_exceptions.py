@@ -1,7 +1,7 @@
-"""What misses the targets of precision.py, by how much, and why: for tests/ops/test_precision.py and tools/precision.py.
+"""Functions that miss the targets of precision.py: limits and reasons for tests/ops/test_precision.py and tools/precision.py.
 
-Limits are for value (units of the last place), first and second derivative (relative); None: the target holds. A test fails
-where an error exceeds its limit, and where it does not need one any more.
+Limits are for the value (units in the last place), and the first and second derivative (relative); None means that the target
+holds. A test fails if an error exceeds its limit, and if a limit is no longer needed.
 """
 
 import math
@@ -18,30 +18,30 @@ class Allowed(NamedTuple):
     float64: Limits = FINE
 
 
-EXPONENT = "the difference of two scores is rounded: exp of it is off by half a unit in the last place of the exponent"
+EXPONENT = "the difference of two scores is rounded, and exp amplifies that error"
 FROM_RESULT = (
-    "the node keeps the result, as PyTorch's does, and next to its limits the result does not tell the derivative: "
-    "1 - tanh(x) is 0 from 9 on in float32. To keep the input instead would take memory and refuse writes to it; activations "
-    "that keep their input are exact"
+    "the node saves the result, as PyTorch's does, and near its limits the result does not determine the derivative: "
+    "1 - tanh(x) is 0 from 9 on in float32. Saving the input would take memory and forbid writes to it; activations that save "
+    "their input are exact"
 )
 SUMS = "terms of opposite sign cancel"
-SCALED = "a product with a constant is rounded before it is the argument of a function that changes by many times its error"
-SQUARED = "the square of the input is rounded before its exponential is taken: the exact one takes a tenth of the time more"
-DENORMAL = "exp(x) is less than the smallest normal number there, and x times it has its error"
-POWERS = "powers on the way leave the range of the type"
-LEG = "the derivative by the longer leg keeps that leg and the result, which do not tell the shorter one"
+SCALED = "a product with a constant is rounded, and the function of it amplifies that error"
+SQUARED = "the square of the input is rounded, and exp amplifies that error; an exact square would take a tenth more time"
+DENORMAL = "exp(x) is below the smallest normal number, and its error is multiplied by x"
+POWERS = "intermediate powers leave the range of the dtype"
+LEG = "the derivative for the longer leg uses that leg and the result, which do not determine the shorter one"
 BORROWED = "SciPy's function"
 BESSEL = "Bessel functions of two orders cancel"
 ALONG = (
-    "the loss of vectors of nearly the same direction, and the part of a gradient along its own vector, are differences of "
-    "nearly equal numbers"
+    "the loss of nearly parallel vectors, and the component of a gradient along its own vector, are differences of nearly "
+    "equal numbers"
 )
-EQUAL_SCORES = EXPONENT + "; the second derivative is 0 for equal scores, but for the rounding"
-POLYNOMIAL = "next to a root of the polynomial"
+EQUAL_SCORES = EXPONENT + "; the exact second derivative is 0 for equal scores"
+POLYNOMIAL = "near a root of the polynomial"
 CERTAIN = (
-    "the loss of a target that is nearly certain is less than the rounding errors of its input: with two steps, in which "
-    "the blank has a small probability p, it is p**2, and the rounded log(1 - p) is off by more. The gradient is the "
-    "difference of two probabilities of the blank, p and p / (1 + p)"
+    "the loss of a nearly certain target is smaller than the rounding errors of its input. With two steps and a small "
+    "probability p of the blank it is p**2, below the error of log(1 - p). The gradient is the difference of two "
+    "probabilities of the blank, p and p / (1 + p)"
 )
 
 EXCEPTIONS = {
