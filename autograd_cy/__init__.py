@@ -16,7 +16,7 @@ with _collector_paused():
     from . import _tensor  # isort: skip
 
 from . import _core, autograd, random
-from ._compat.later import names_at as _names_at
+from ._compat import names_at as _names_at
 from ._compat.missing import getattr_of as _getattr_of
 from ._core.arrays.dtypes import dtype
 from ._core.arrays.formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
@@ -30,13 +30,24 @@ from ._core.graph.tensor import Tensor
 from ._core.runtime import lifetime as _lifetime
 from ._core.runtime.once import is_warn_always_enabled, set_warn_always
 from ._creation.data import as_tensor, asarray, from_numpy, tensor
-from ._creation.filled import empty, eye, full, get_default_dtype, ones, set_default_dtype, zeros
-from ._creation.likes import empty_like, full_like, ones_like, zeros_like
+from ._creation.filled import (
+    empty,
+    empty_like,
+    eye,
+    full,
+    full_like,
+    get_default_dtype,
+    ones,
+    ones_like,
+    set_default_dtype,
+    zeros,
+    zeros_like,
+)
 from ._creation.sequences import arange, linspace, logspace
 from ._creation.strided import empty_permuted, empty_strided, from_dlpack, frombuffer, scalar_tensor
 from ._functional.closeness import allclose, equal
 from ._functional.names import *
-from ._random.generator import Generator
+from ._random import Generator
 from ._types import Size, device
 from .autograd.grad_mode import (
     enable_grad,

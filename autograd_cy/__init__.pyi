@@ -64,9 +64,20 @@ from ._core.ops.nn.embedding import embedding_renorm_
 from ._core.runtime.once import is_warn_always_enabled, set_warn_always
 from ._core.runtime.threads import get_num_threads
 from ._creation.data import as_tensor, asarray, from_numpy, tensor
-from ._creation.filled import empty, eye, full, get_default_dtype, ones, set_default_dtype, zeros
+from ._creation.filled import (
+    empty,
+    empty_like,
+    eye,
+    full,
+    full_like,
+    get_default_dtype,
+    ones,
+    ones_like,
+    set_default_dtype,
+    zeros,
+    zeros_like,
+)
 from ._creation.indices import tril_indices, triu_indices
-from ._creation.likes import empty_like, full_like, ones_like, zeros_like
 from ._creation.sequences import arange, linspace, logspace
 from ._creation.strided import empty_permuted, empty_strided, from_dlpack, frombuffer, scalar_tensor
 from ._creation.typed import BFloat16Tensor as BFloat16Tensor
@@ -170,7 +181,7 @@ from ._functional.queries import (
     typename,
 )
 from ._functional.segments import segment_reduce
-from ._random.generator import Generator
+from ._random import Generator
 from ._random.sampling import bernoulli, binomial, multinomial, normal, poisson, randint_like
 from ._settings.autocast_settings import (
     autocast_decrement_nesting,

@@ -1,6 +1,6 @@
 """Random tensors, and the generator that they come from unless another one is given (facade).
 
-The keywords ``dtype``, ``device`` and ``requires_grad`` are explained in ``_arguments``.
+The keywords ``dtype``, ``device`` and ``requires_grad`` are explained in ``_creation``.
 """
 
 import contextlib as _contextlib
@@ -19,13 +19,13 @@ from ._core.ops.random_fills import new_integers as _new_integers
 from ._core.ops.random_fills import new_random as _new_random
 from ._core.ops.random_fills import random_like as _random_like
 from ._core.runtime.entry import public as _public
-from ._creation.arguments import array_argument as _array_argument
-from ._creation.arguments import integer as _integer
-from ._creation.arguments import laid_out_like as _laid_out_like
-from ._creation.arguments import resolve as _resolve
-from ._creation.arguments import sizes as _sizes
-from ._creation.arguments import wrap as _wrap
-from ._random.generator import Generator
+from ._creation import array_argument as _array_argument
+from ._creation import integer as _integer
+from ._creation import laid_out_like as _laid_out_like
+from ._creation import resolve as _resolve
+from ._creation import sizes as _sizes
+from ._creation import wrap as _wrap
+from ._random import Generator
 from ._random.streams import can_hold as _can_hold
 from ._random.streams import check_bound as _check_bound
 from ._random.streams import default_generator

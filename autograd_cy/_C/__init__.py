@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._compat import answers as _answers
-from .._compat.later import names_later
+from .._compat import names_later
 from .._core.arrays.unset import Filling as _Filling
 from .._core.engine.task_queries import current_graph_task_id as _current_graph_task_id
 from .._core.engine.task_queries import current_node as _current_autograd_node

@@ -5,8 +5,7 @@ import sys
 from typing import Any
 
 from .._core.ops.operations import OPS
-from . import PACKAGE
-from .later import HOMES, offered_in_files
+from . import HOMES, PACKAGE, offered_in_files
 
 _ELSEWHERE = {"RemovableHandle": f"{PACKAGE}.utils.hooks", "_WrappedHook": f"{PACKAGE}.nn.modules.module"}
 

@@ -18,7 +18,7 @@ from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor, array_of, from_array, sharing
 from .._core.runtime.entry import public
 from .._types import dtype_of_number
-from .arguments import laid_out_like, resolve, to_integers, wrap
+from . import laid_out_like, resolve, to_integers, wrap
 
 MAX_DIMENSIONS = 64
 

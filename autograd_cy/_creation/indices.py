@@ -7,7 +7,7 @@ import numpy as np
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
 from .._types import dtype_of_number
-from .arguments import integer, resolve, wrap
+from . import integer, resolve, wrap
 
 
 @public

@@ -1,6 +1,6 @@
 """Tensors of numbers at equal distances, or in equal ratios (facade).
 
-The keywords ``dtype``, ``device``, ``requires_grad`` and ``out`` are explained in ``_arguments``.
+The keywords ``dtype``, ``device``, ``requires_grad`` and ``out`` are explained in ``_creation``.
 """
 
 import math
@@ -12,7 +12,7 @@ from .._core.arrays.dtypes import kind_of
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
 from .._types import dtype_of_number
-from .arguments import integer, number, resolve, to_integers, wrap
+from . import integer, number, resolve, to_integers, wrap
 
 
 @public

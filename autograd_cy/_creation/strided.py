@@ -12,7 +12,7 @@ from .._core.ops.overrides import extend_overridable
 from .._core.runtime.entry import public
 from .._core.runtime.once import warn_once
 from .._types import on_cpu
-from .arguments import number, resolve, sizes, wrap
+from . import number, resolve, sizes, wrap
 
 
 @public

@@ -13,7 +13,7 @@ from .._core.arrays.dtypes import kind_of
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.basics import OPS
 from .._core.runtime.entry import public
-from .arguments import integer, resolve, wrap
+from . import integer, resolve, wrap
 
 
 @public

@@ -2,7 +2,7 @@
 
 from .._core.ops import nn as _family
 from .._core.ops.registry import OPS
-from .inplace import in_place
+from . import in_place
 
 _own = f"{_family.__name__}."
 _names = {op.name: op.function for op in OPS.values() if not op.namespace and op.function.__module__.startswith(_own)}

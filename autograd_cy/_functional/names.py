@@ -6,7 +6,7 @@ Those of neural networks: `_layers`.
 from .._core.arrays.dtypes import all_dtypes, other_dtypes
 from .._core.graph.tensor import Tensor as _Tensor
 from .._core.ops.basics import OPS
-from .inplace import in_place
+from . import in_place
 
 _ALIASES = {
     "half": "float16", "float": "float32", "double": "float64", "cfloat": "complex64", "cdouble": "complex128",

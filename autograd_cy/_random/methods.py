@@ -24,8 +24,8 @@ from .._core.ops.random_fills import (
     real_argument,
 )
 from .._core.runtime.entry import public
-from .._creation.arguments import integer
-from .generator import Generator
+from .._creation import integer
+from . import Generator
 from .streams import check_bound, check_draws, drawn, integers, parameter_of, refuse_unbatched, source_of, type_word
 
 _LEFT_OUT: Any = object()

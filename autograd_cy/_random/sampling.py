@@ -20,10 +20,10 @@ from .._core.ops.out_argument import check_out, into
 from .._core.ops.overrides import handle_torch_function, has_torch_function
 from .._core.ops.random_fills import new_integers, new_random, real_argument, truths_like
 from .._core.runtime.entry import public
-from .._creation.arguments import array_argument, laid_out_like, resolve, sizes, wrap
+from .._creation import array_argument, laid_out_like, resolve, sizes, wrap
 from .._types import dtype_of_number
 from ..random import randint
-from .generator import Generator
+from . import Generator
 from .streams import check_draws, drawing_levels, drawn, normal_numbers, parameter_of, refuse_out, source_of, type_word
 
 _where = OPS["where"].function

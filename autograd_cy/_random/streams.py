@@ -23,8 +23,8 @@ from .._core.graph.tensor import Tensor, array_of
 from .._core.ops.drawing import drawing_levels, drawn_array, drawn_integers, set_generator
 from .._core.ops.out_argument import check_out
 from .._core.runtime.once import warn_user
-from .._creation.arguments import wrap
-from .generator import Generator
+from .._creation import wrap
+from . import Generator
 
 default_generator = Generator()
 default_generator.seed()

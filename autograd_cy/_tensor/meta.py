@@ -24,7 +24,7 @@ from .._core.graph.tensor import Tensor, from_array, metadata_of
 from .._core.ops.indexing.memory import owner_of_memory, taken_into
 from .._core.ops.overrides import subclasses_as_tensors
 from .._core.ops.shapes.shape import replace_array
-from .._creation.arguments import laid_out_like, sizes
+from .._creation import laid_out_like, sizes
 from .._memory import moves
 from .._memory.placeholders import Placeholder, give_pages_back, memory_of, placeholder
 from .._types import Size, on_cpu

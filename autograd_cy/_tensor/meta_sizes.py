@@ -12,7 +12,7 @@ import numpy as np
 from .._core.graph.tensor import Tensor, from_array, metadata_of
 from .._core.ops.indexing.memory import owner_of_memory
 from .._core.ops.shapes.shape import replace_array
-from .._creation.arguments import laid_out_like, sizes
+from .._creation import laid_out_like, sizes
 from .._memory import moves
 from .._memory.placeholders import Placeholder, placeholder
 

@@ -26,7 +26,7 @@ from .._core.ops.overrides import extend_overridable
 from .._core.ops.shapes import shape
 from .._core.runtime.entry import public, show_one_frame
 from .._core.runtime.once import warn_once
-from .._creation.arguments import number, resolve, sizes
+from .._creation import number, resolve, sizes
 from .._creation.constructor import construct
 from .._creation.data import as_tensor
 from .._functional.closeness import allclose, equal

@@ -7,7 +7,7 @@ import numpy as np
 from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor, sharing
 from .._creation import data as _data
-from .._creation import likes as _likes
+from .._creation import filled as _likes
 from .._creation import strided as _strided
 from .._functional import names as ops
 from .._numpy._arguments import any_in

@@ -1,6 +1,6 @@
 """Gradients of recorded operations, under the names of torch.autograd (facade)."""
 
-from .._compat.later import names_later as _names_later
+from .._compat import names_later as _names_later
 from .._compat.missing import getattr_of as _getattr_of
 from .._core.graph.saved_tensor import SavedTensor
 from . import grad_mode

@@ -106,7 +106,7 @@ def _autograd_grad(
 
 def _fill_in_zeros(grads: Any, refs: Any, strict: bool, create_graph: bool, stage: str) -> Tensors:
     """Zeros for gradients that are None; with strict, RuntimeError."""
-    from .._creation.likes import zeros_like
+    from .._creation.filled import zeros_like
 
     if stage not in ("back", "back_trick", "double_back", "double_back_trick"):
         raise RuntimeError(f"Invalid stage argument '{stage}' to _fill_in_zeros")

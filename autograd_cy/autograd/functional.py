@@ -9,13 +9,13 @@ doesn't depend on an input, instead of zeros.
 from collections.abc import Callable
 from typing import Any
 
-from .._compat.later import names_later as _names_later
+from .._compat import names_later as _names_later
 from .._core.graph.tensor import Tensor
 from .._core.ops.shapes.shape import stack as _stack
 from .._core.runtime.entry import public as _public
+from .._creation.filled import ones_like as _ones_like
 from .._creation.filled import zeros as _zeros
-from .._creation.likes import ones_like as _ones_like
-from .._creation.likes import zeros_like as _zeros_like
+from .._creation.filled import zeros_like as _zeros_like
 from .grad_mode import inference_mode as _inference_mode
 from .gradients import grad as _grad
 

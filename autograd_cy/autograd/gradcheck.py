@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._compat.later import names_later as _names_later
+from .._compat import names_later as _names_later
 from .._core.graph.tensor import Tensor
 from .._core.graph.tensor import array_of as _array_of
 from .._core.graph.tensor import from_array as _from_array

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from .._compat.later import names_later as _names_later
+from .._compat import names_later as _names_later
 from .._core.engine.task_queries import current_graph_task_id, current_node, execution_order, task_notes, will_execute
 from .._core.engine.unchain import unchain, unchain_backward
 from .._core.graph.edges import GradientEdge

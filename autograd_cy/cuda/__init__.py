@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from .._compat import absent_device as _absent_device
 from .._compat import answers as _answers
+from .._compat import names_later as _names_later
 from .._compat.errors import AcceleratorError, OutOfMemoryError
-from .._compat.later import names_later as _names_later
 from .graphs import *  # noqa: F403
 from .memory import *  # noqa: F403
 from .random import *  # noqa: F403

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._compat import answers as _answers
-from .._compat.later import names_later as _names_later
+from .._compat import names_later as _names_later
 from ..autograd.grad_mode import no_grad
 from . import _group
 from ._group import Backend, GroupMember, ProcessGroup, ReduceOp, Work, group

@@ -11,7 +11,7 @@ from .._core.graph.tensor import Tensor, array_of
 from .._core.ops.drawing import drawing_levels
 from .._creation.data import from_numpy
 from .._functional import names as _ops
-from .._random.generator import Generator
+from .._random import Generator
 from .._random.streams import check_draws, source_of, type_word
 from ..autograd.function import Function, once_differentiable
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from .._core.engine.freed import is_freed_since, sequence_number
 from .._core.graph.tensor import Tensor
-from .._creation.likes import zeros_like
+from .._creation.filled import zeros_like
 from .._types import Size
 from . import constraints
 from ._formulas import sum_rightmost as _sum_rightmost

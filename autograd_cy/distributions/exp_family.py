@@ -3,7 +3,7 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._creation.likes import ones_like
+from .._creation.filled import ones_like
 from ..func import vjp
 from ._formulas import sum_rightmost as _sum_rightmost
 from .distribution import Distribution

@@ -3,7 +3,7 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._creation.likes import zeros_like
+from .._creation.filled import zeros_like
 from .._types import Size
 from . import constraints
 from ._noise import noise as _noise

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._creation.likes import full_like
+from .._creation.filled import full_like
 from .._types import Size
 from .._types.limits import finfo
 from . import constraints

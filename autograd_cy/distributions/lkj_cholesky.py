@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._creation.likes import zeros_like
+from .._creation.filled import zeros_like
 from .._creation.sequences import arange
 from .._functional import names as _ops
 from .._types import Size

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._creation.likes import ones_like
+from .._creation.filled import ones_like
 from .._functional import names as _ops
 from .._functional.queries import broadcast_shapes
 from .._types import Size

@@ -3,7 +3,7 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._creation.likes import ones_like
+from .._creation.filled import ones_like
 from .._types import Size
 from . import constraints
 from ._formulas import EULER as _EULER

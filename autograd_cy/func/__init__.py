@@ -1,6 +1,6 @@
 """Functions that take functions and return their derivatives, and vmap, under the names of torch.func (facade)."""
 
-from .._compat.later import names_later as _names_later
+from .._compat import names_later as _names_later
 from ._beyond import ggnvp, linear_transpose, per_sample_grads
 from ._gradients import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
 from ._implicit import fixed_point

@@ -9,7 +9,7 @@ from .._core.arrays.dtypes import finfo_of
 from .._core.batching.levels import open_levels
 from .._core.graph.tensor import Tensor, from_array
 from .._core.runtime.entry import public
-from .._creation.likes import zeros_like
+from .._creation.filled import zeros_like
 from ..autograd.grad_mode import no_grad
 from ..utils._pytree import tree_leaves, tree_map, tree_map_only
 from ._gradients import grad, jvp, vjp

@@ -26,7 +26,7 @@ from .._core.ops.overrides import arm
 from .._core.ops.shapes.shape import cat
 from .._core.runtime.entry import public, show_one_frame
 from .._core.runtime.modes import are_on, mode_bit
-from .._creation.likes import zeros_like
+from .._creation.filled import zeros_like
 from ..autograd.forward_ad import _set_fwd_grad_enabled, dual_level, make_dual, unpack_dual
 from ..autograd.grad_mode import inference_mode, is_grad_enabled, is_inference_mode_enabled, no_grad
 from ..utils._pytree import LeafSpec, TreeSpec, tree_flatten, tree_map_only, tree_unflatten

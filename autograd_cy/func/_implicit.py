@@ -9,7 +9,7 @@ from .._core.arrays.dtypes import finfo_of
 from .._core.batching.levels import HiddenLevels, open_levels
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.runtime.entry import public
-from .._creation.likes import zeros_like
+from .._creation.filled import zeros_like
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..utils._pytree import tree_flatten, tree_unflatten

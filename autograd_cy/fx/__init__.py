@@ -9,7 +9,7 @@ code is what the graph says. A program that decides by values can't be traced.
 [('placeholder', 'input_1'), ('call_module', '_0'), ('call_module', '_1'), ('output', 'output')]
 """
 
-from .._compat.later import names_later as _names_later
+from .._compat import names_later as _names_later
 from ._patching import wrap
 from ._symbolic_trace import PH as PH
 from ._symbolic_trace import Tracer, symbolic_trace

@@ -1,6 +1,6 @@
 """Neural networks: functions, layers, and what is done with them (facade). Layers are imported when they are asked for."""
 
-from .._compat.later import names_later as _names_later
+from .._compat import names_later as _names_later
 from .._compat.missing import getattr_of as _getattr_of
 from . import functional
 from .modules import _HOMES

@@ -2,12 +2,12 @@
 
 import warnings as _warnings
 
-from .._compat.later import names_later as _names_later
+from .._compat import names_later as _names_later
 from .._compat.missing import getattr_of as _getattr_of
 from .._core.ops.operations import OPS as _OPS
 from .._core.ops.registry import namespace_of as _namespace_of
 from .._core.runtime.entry import public as _public
-from .._functional.inplace import in_place as _in_place
+from .._functional import in_place as _in_place
 from ._embedding_bag import embedding_bag
 from ._multi_head import multi_head_attention_forward
 

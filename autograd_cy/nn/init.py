@@ -13,8 +13,8 @@ from typing import Any
 from .._core.graph.tensor import Tensor
 from .._core.ops.pointwise.where import where
 from .._core.runtime.entry import public as _public
+from .._creation.filled import empty_like, ones_like
 from .._creation.filled import eye as _identity
-from .._creation.likes import empty_like, ones_like
 from ..autograd.grad_mode import no_grad
 from ..linalg import cholesky_ex, qr, solve_triangular
 from ..random import randperm

@@ -3,7 +3,7 @@
 from collections import OrderedDict
 from typing import Any
 
-from .._compat.later import names_later as _names_later
+from .._compat import names_later as _names_later
 from .._compat.missing import getattr_of as _getattr_of
 from .._core.graph.tensor import Tensor
 from .._core.ops.overrides import disabled_torch_function as _disabled_torch_function

@@ -6,7 +6,7 @@ a step is made of operations, and recorded: parameters are then results of opera
 may be, and what is kept of them is replaced, not written.
 """
 
-from .._compat.later import names_later as _names_later
+from .._compat import names_later as _names_later
 from .._compat.missing import getattr_of as _getattr_of
 from . import lr_scheduler
 from ._adafactor import Adafactor

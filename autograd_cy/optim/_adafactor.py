@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._creation.likes import zeros_like
+from .._creation.filled import zeros_like
 from .._types.limits import finfo
 from ..autograd.grad_mode import no_grad
 from ._fused import loss_of, scalar

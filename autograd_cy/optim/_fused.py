@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 from .._core.graph.tensor import Tensor
 from .._core.optim.updates import SparseGradient, update
 from .._creation.data import tensor
-from .._creation.filled import get_default_dtype
-from .._creation.likes import zeros_like
+from .._creation.filled import get_default_dtype, zeros_like
 from .._functional.names import float32, float64
 from ..autograd.grad_mode import enable_grad
 from ._recorded import recorded_step

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._core.graph.tensor import Tensor
 from .._creation.data import from_numpy
-from .._creation.likes import zeros_like
+from .._creation.filled import zeros_like
 from ..autograd.grad_mode import no_grad
 from ._fused import loss_of
 from .optimizer import Optimizer

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from .._core.graph.tensor import Tensor
-from .._creation.likes import full_like
+from .._creation.filled import full_like
 from ._fused import FusedOptimizer as _FusedOptimizer
 from ._fused import check_lr as _check_lr
 from ._fused import sign_of as _sign_of

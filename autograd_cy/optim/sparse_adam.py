@@ -5,7 +5,7 @@ from typing import Any
 
 from .._core.graph.layouts import is_sparse_tensor as _is_sparse_tensor
 from .._core.graph.tensor import Tensor
-from .._creation.likes import zeros_like
+from .._creation.filled import zeros_like
 from ._fused import check_betas as _check_betas
 from ._fused import loss_of as _loss_of
 from .optimizer import Optimizer

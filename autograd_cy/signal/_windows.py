@@ -11,7 +11,7 @@ import numpy as np
 
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
-from .._creation.arguments import integer, resolve, wrap
+from .._creation import integer, resolve, wrap
 from .._creation.windows import BLACKMAN, bessel, cosines, sized, triangle
 
 __all__ = [

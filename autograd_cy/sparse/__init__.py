@@ -7,7 +7,7 @@ NotImplementedError.
 
 from typing import Any
 
-from .._compat.later import names_later as _names_later
+from .._compat import names_later as _names_later
 from .._compat.missing import getattr_of as _getattr_of
 from .._core.runtime.entry import public as _public
 from .._functional import names as _operations

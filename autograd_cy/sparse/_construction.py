@@ -6,7 +6,7 @@ import numpy as np
 
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.runtime.entry import public
-from .._creation.arguments import resolve
+from .._creation import resolve
 from .._creation.data import as_tensor, tensor
 from .._types import on_cpu
 from .._types.layout import sparse_coo, sparse_csr, strided

@@ -12,7 +12,7 @@ Traceback (most recent call last):
 AssertionError: The length of the sequences mismatch: 1 != 0
 """
 
-from .._compat.later import names_later as _names_later
+from .._compat import names_later as _names_later
 from .._compat.missing import getattr_of as _getattr_of
 
 __all__ = [

@@ -11,7 +11,7 @@ from .._core.arrays.dtypes import dtype as Dtype
 from .._core.arrays.dtypes import finfo_of, kind_of
 from .._core.graph.tensor import Tensor, from_array
 from .._core.runtime.entry import public
-from .._creation.arguments import resolve, sizes
+from .._creation import resolve, sizes
 
 Number = int | float
 

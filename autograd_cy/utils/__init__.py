@@ -1,6 +1,6 @@
 """Helpers of the facade."""
 
-from .._compat.later import names_later as _names_later
+from .._compat import names_later as _names_later
 from .._compat.missing import getattr_of as _getattr_of
 from . import hooks
 

@@ -31,7 +31,7 @@ HOMES = {
     "autograd_cy._core.ops": ["return_types"],
     "autograd_cy._core.runtime.handle": ["RemovableHandle"],
     "autograd_cy._core.runtime.raw_events": ["RawAllocation", "RawEvent"],
-    "autograd_cy._random.generator": ["Generator"],
+    "autograd_cy._random": ["Generator"],
     "autograd_cy._types": ["Size", "device"],
     "autograd_cy._types.layout": ["layout"],
     "autograd_cy.storage": ["TypedStorage", "UntypedStorage"],

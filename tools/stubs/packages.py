@@ -9,7 +9,7 @@ from pathlib import Path
 
 import autograd_cy
 from autograd_cy import return_types
-from autograd_cy._compat.later import HOMES
+from autograd_cy._compat import HOMES
 from tools.stubs.modules import by_kind, listed, natural
 
 ROOT = Path(autograd_cy.__file__).parent

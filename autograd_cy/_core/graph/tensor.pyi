@@ -15,7 +15,7 @@ from autograd_cy._core.arrays.dtypes import dtype as _dtype
 from autograd_cy._core.graph.node import Node
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.runtime.handle import RemovableHandle
-from autograd_cy._random.generator import Generator
+from autograd_cy._random import Generator
 from autograd_cy._types import Size
 from autograd_cy._types import device as _device
 from autograd_cy._types.layout import layout as _layout

@@ -3,7 +3,7 @@
 from typing import Any
 
 from autograd_cy._core.graph.tensor import Tensor, _Array, _DType
-from autograd_cy._random.generator import Generator
+from autograd_cy._random import Generator
 
 def drawn_array(
     kind: str, shape: tuple[int, ...], dtype: _DType, generator: Generator | None, function: str,

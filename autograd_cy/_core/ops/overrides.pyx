@@ -212,8 +212,8 @@ def hand_last_to(handler):
 
 # The facade's modules whose public functions make tensors, or are composed of operations: case 8.
 cdef frozenset MAKERS = frozenset([f"autograd_cy.{name}" for name in (
-    "_creation.data _creation.filled _creation.indices _creation.likes _creation.sequences _creation.strided "
-    "_creation.windows _random.sampling random nn.functional nn._embedding_bag nn._multi_head").split()])
+    "_creation.data _creation.filled _creation.indices _creation.sequences _creation.strided _creation.windows "
+    "_random.sampling random nn.functional nn._embedding_bag nn._multi_head").split()])
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from typing import Any
 
 from autograd_cy._core.graph.tensor import Tensor, _Array
-from autograd_cy._random.generator import Generator
+from autograd_cy._random import Generator
 
 def check_fill(self: Tensor, generator: Generator | None, operation: str) -> bool: ...
 def drawn_into(self: Tensor, numbers: _Array, name: str, operation: str) -> Tensor: ...

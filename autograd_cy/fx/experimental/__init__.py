@@ -1,6 +1,6 @@
 """Under the names of torch.fx.experimental: make_fx() in `proxy_tensor` (facade)."""
 
-from ..._compat.later import names_later as _names_later
+from ..._compat import names_later as _names_later
 
 __all__ = ["proxy_tensor"]
 

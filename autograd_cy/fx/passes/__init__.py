@@ -1,6 +1,6 @@
 """Passes over graphs, under the names of torch.fx.passes (facade)."""
 
-from ..._compat.later import names_later as _names_later
+from ..._compat import names_later as _names_later
 
 __all__ = ["shape_prop"]
 

@@ -1,7 +1,7 @@
 """The layers, imported when they are asked for, under the file names of torch.nn.modules (facade)."""
 
-from ..._compat.later import names_later as _names_later
-from ..._compat.later import offered_in_files as _offered_in_files
+from ..._compat import names_later as _names_later
+from ..._compat import offered_in_files as _offered_in_files
 from ..._compat.missing import getattr_of as _getattr_of
 
 _NOT_OFFERED = {"NonDynamicallyQuantizableLinear"}  # nor are functions and private classes

@@ -9,7 +9,7 @@ from ..._core.arrays import dtypes
 from ..._core.arrays.formats import memory_format as MemoryFormat
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public
-from ..._creation.likes import empty_like
+from ..._creation.filled import empty_like
 from ..._types import device as Device
 from ..._types import on_cpu
 from ...autograd.grad_mode import no_grad

@@ -1,6 +1,6 @@
 """What is done with modules and their parameters, imported when it is asked for (facade)."""
 
-from ..._compat.later import names_later as _names_later
+from ..._compat import names_later as _names_later
 from ..._compat.missing import getattr_of as _getattr_of
 from .spectral_norm import remove_spectral_norm, spectral_norm  # not later: their files have the same names
 from .weight_norm import remove_weight_norm, weight_norm

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from ..._core.graph.tensor import Tensor
-from ..._creation.likes import ones_like, zeros_like
+from ..._creation.filled import ones_like, zeros_like
 from ..._functional import names as _ops
 from ...random import rand, rand_like
 

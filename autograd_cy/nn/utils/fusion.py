@@ -5,7 +5,7 @@ from typing import Any
 
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public as _public
-from ..._creation.likes import ones_like, zeros_like
+from ..._creation.filled import ones_like, zeros_like
 from ..parameter import Parameter
 
 __all__ = ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"]

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from ..._creation.likes import ones_like as _ones_like
+from ..._creation.filled import ones_like as _ones_like
 from ._pruning_methods import (  # the names with an underscore are for programs that define methods of their own
     BasePruningMethod,
     CustomFromMask,

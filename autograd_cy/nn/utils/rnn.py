@@ -9,8 +9,7 @@ from ..._core.graph.tensor import Tensor
 from ..._core.ops.shapes.shape import cat, stack
 from ..._core.runtime.entry import public as _public
 from ..._creation.data import tensor
-from ..._creation.filled import full
-from ..._creation.likes import empty_like
+from ..._creation.filled import empty_like, full
 from ..._creation.sequences import arange
 
 __all__ = [

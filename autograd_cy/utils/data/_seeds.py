@@ -1,6 +1,6 @@
 """Seeds that are drawn (facade)."""
 
-from ..._random.generator import Generator
+from ..._random import Generator
 from ...random import default_generator, randint
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from ..._core.runtime.entry import public as _public
-from ..._random.generator import Generator
+from ..._random import Generator
 from ._collate import default_collate, default_convert
 from ._iteration import Iteration as _Iteration
 from ._iteration import SingleProcessIteration as _SingleProcessIteration

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from ..._core.graph.tensor import Tensor
 from ..._core.runtime.entry import public as _public
-from ..._random.generator import Generator
+from ..._random import Generator
 from ...random import default_generator, randperm
 
 __all__ = [

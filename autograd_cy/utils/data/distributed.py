@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sized
 from typing import Any, TypeVar
 
-from ..._random.generator import Generator
+from ..._random import Generator
 from ...random import randperm
 from .sampler import Sampler
 

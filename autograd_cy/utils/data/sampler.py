@@ -9,7 +9,7 @@ import numpy as _np
 from ..._core.arrays.dtypes import convert as _convert
 from ..._core.runtime.entry import public as _public
 from ..._creation.data import as_tensor
-from ..._random.generator import Generator
+from ..._random import Generator
 from ..._random.sampling import multinomial
 from ...random import default_generator, randint, randperm
 from ._seeds import drawn_seed as _drawn_seed
