@@ -49,6 +49,6 @@ def gradcheck(pytestconfig: pytest.Config) -> Callable[..., Any]:
         try:
             return testing.check_gradients(f, *inputs, **options)
         except (GradcheckError, testing.GradientError) as error:
-            raise error.with_traceback(None) from None  # what the package did to find it helps nobody
+            raise error.with_traceback(None) from None  # hides the frames of the package
 
     return gradcheck

@@ -234,8 +234,8 @@ def print_mutants(tried: Sequence[Checker], chosen: Sequence[Mutant]) -> dict[st
     columns = [list(results[checker.name].values()) for checker in tried]
     print(table_line("all", [count(column) for column in columns]))
     at_points = [mutant for mutant in chosen if mutant.anywhere]
-    print(table_line("all but what is searched for", [count([results[c.name][m.name] for m in at_points]) for c in tried]))
-    print(table_line("found, of what applies", [share(column, lambda r: r.outcome == FOUND) for column in columns]))
+    print(table_line("all without the searched ones", [count([results[c.name][m.name] for m in at_points]) for c in tried]))
+    print(table_line("found, of those that apply", [share(column, lambda r: r.outcome == FOUND) for column in columns]))
     named = [share([r for r in column if r.outcome == FOUND], lambda r: r.named) if c.library == "autograd_cy" and c.searches
              else "-" for c, column in zip(tried, columns, strict=True)]  # fmt: skip
     print(table_line("culprit named, of found", named))
@@ -291,12 +291,12 @@ def print_alarms(tried: Sequence[Checker], total: int, seed: int) -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """main(arguments) prints the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutants", description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", nargs="+", metavar="KIND", help="kinds of mutants (beginnings of their names)")
+    parser.add_argument("--only", nargs="+", metavar="KIND", help="kinds of mutants, by the beginning of their names")
     parser.add_argument("--checkers", nargs="+", type=int, metavar="K", help="the numbers of the checkers")
-    parser.add_argument("--alarms", type=int, metavar="N", help="check right functions at N random inputs, and nothing else")
+    parser.add_argument("--alarms", type=int, metavar="N", help="only check right functions at N random inputs")
     parser.add_argument("--seed", type=int, default=0, help="of --alarms")
-    parser.add_argument("--list", action="store_true", help="name the mutants that are missed, and the false alarms")
-    parser.add_argument("--json", type=Path, help="write what came of each mutant to this file")
+    parser.add_argument("--list", action="store_true", help="list missed mutants and false alarms")
+    parser.add_argument("--json", type=Path, help="write the outcome of each mutant to this file")
     options = parser.parse_args(arguments)
     every = checkers()
     tried = [every[k - 1] for k in options.checkers] if options.checkers else every

@@ -263,7 +263,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=21, help="pairs of samples for each row (default 21)")
     parser.add_argument("--only", nargs="+", default=[""], metavar="TEXT", help="rows with one of these texts in their names")
     parser.add_argument("--quick", action="store_true", help="a rough answer")
-    parser.add_argument("--threads", type=int, choices=(1, 2), default=1, help="2: what a second thread brings (default 1)")
+    parser.add_argument("--threads", type=int, choices=(1, 2), default=1, help="2: the gain of a second thread (default 1)")
     parser.add_argument("--memory", action="store_true", help="peaks of memory, not times")
     parser.add_argument("--one", nargs=2, metavar=("NAME", "LIBRARY"), help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)

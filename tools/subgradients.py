@@ -37,7 +37,7 @@ class Measured(NamedTuple):
     forward: Numbers
 
 
-LAST = "who wrote last counts; all get the gradient"
+LAST = "the last write counts; all get the gradient"
 
 SECTIONS: dict[str, list[Row]] = {
     "Kinks": [
@@ -142,7 +142,7 @@ SECTIONS: dict[str, list[Row]] = {
         Row("div", "torch.div(x, y, rounding_mode='trunc')", {"x": [3], "y": [1]}, "constant on both sides"),
         Row("frexp", "torch.frexp(x)[0]", {"x": [1]}, "as above it: 1 is 0.5 * 2"),
     ],
-    "What is written twice, or ignored": [
+    "Elements that are written twice, or ignored": [
         Row("scatter", "torch.zeros(1).scatter(0, torch.tensor([0, 0]), x)", {"x": [1, 2]}, LAST),
         Row("index_put", "torch.zeros(1).index_put((torch.tensor([0, 0]),), x)", {"x": [1, 2]}, LAST),
         Row(

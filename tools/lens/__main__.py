@@ -28,7 +28,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--tool", choices=tools, default="auto", help="callgrind counts instructions, perf takes time")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="workloads by name, each with its lines")
     parser.add_argument("--page", type=Path, default=PAGE, help="default: build/profile/report.html")
-    parser.add_argument("--check", action="store_true", help="only say what is missing")
+    parser.add_argument("--check", action="store_true", help="only report missing tools")
     parser.add_argument("--no-flame", action="store_true", help="no flame graph")
     parser.add_argument("script", nargs=argparse.REMAINDER, help="a script, also one that imports torch, and its arguments")
     options = parser.parse_args(arguments)

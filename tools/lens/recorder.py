@@ -110,7 +110,7 @@ def record_run(what: Sequence[str]) -> Profile:
 def checked(profiles: list[Profile], status: int) -> list[Profile]:
     """The profiles; SystemExit if there is none. A script that failed is reported, and its profile kept."""
     if status:
-        print(f"the profiled program has ended with status {status}", file=sys.stderr)
+        print(f"the profiled program ended with status {status}", file=sys.stderr)
     if not any(profile.own for profile in profiles):
         raise SystemExit(status or "nothing was recorded")
     return profiles

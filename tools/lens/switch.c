@@ -1,7 +1,7 @@
-/* Has callgrind count one call of a Python function, as a part of its own: loaded by tools/lens/subject.py.
+/* Lets callgrind count one call of a Python function as a separate part: loaded by tools/lens/subject.py.
 
-   What is called from here is all that it sees, so each frame begins and ends while it looks: one that was entered before would
-   be taken for another. */
+   callgrind counts only this call, so every frame begins and ends while it counts. It would mistake a frame that was entered
+   before for another one. */
 #include <Python.h>
 #include <valgrind/callgrind.h>
 
