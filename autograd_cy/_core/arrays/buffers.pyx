@@ -1,12 +1,12 @@
 """Allocation of the arrays that hold results (knows no Tensor).
 
-All of them come from here: small ones from the spares, large ones from the pool.
+Small arrays are made from spares, large ones from the pool.
 
 NOTE [Spare arrays]
 For a few bytes, making and freeing the ndarray costs more than computing its elements. So small result arrays that die
-with their Tensor, or as gradients that were used up, are put on shelves, by type and shape, and serve again as results
-of that type and shape. Only an array that nobody else can have seen or kept in any way goes there: its last reference is
-being given up, it owns its memory, is writable and without weak references.
+with their Tensor, and gradients that are used up, are put on shelves by type and shape, and are reused for results of that
+type and shape. An array is shelved only if nothing else can refer to it: its last reference is being dropped, it owns its
+memory, is writable and has no weak references.
 """
 
 import numpy as np
@@ -92,12 +92,12 @@ cdef cnp.ndarray new_array(int dtype_code, int ndim, const cnp.npy_intp *dims):
                 return array
     if bytes_of(dtype_code, ndim, dims) >= thresholds.large_bytes and is_on():
         return new_large_array(descr, ndim, dims, bytes_of(dtype_code, ndim, dims))
-    Py_INCREF(<object> descr)                    # NumPy takes this reference over
+    Py_INCREF(<object> descr)                    # NumPy steals this reference
     return <cnp.ndarray> PyArray_NewFromDescr(ndarray_type, <cnp.dtype> descr, ndim, dims, NULL, NULL, 0, NULL)
 
 
 cdef int lay_out(cnp.ndarray array, const int *order) except -1:
-    """Let the dimensions of a dense array that nobody has seen stand in that order in memory; NULL: in their own."""
+    """Reorder the dimensions of a new dense array: their order in memory becomes `order`, or C order if it is NULL."""
     cdef cnp.npy_intp step = cnp.PyArray_ITEMSIZE(array)
     cdef int k, axis
     for k in range(cnp.PyArray_NDIM(array) - 1, -1, -1):
@@ -117,7 +117,7 @@ cdef inline cnp.npy_intp bytes_of(int dtype_code, int ndim, const cnp.npy_intp *
 
 
 cdef cnp.ndarray new_large_array(PyObject *descr, int ndim, const cnp.npy_intp *dims, size_t size):
-    """A new array with memory from the pool, to which NumPy hands it back."""
+    """A new array with memory from the pool. NumPy returns the memory to the pool when it frees the array."""
     cdef cnp.ndarray array
     cdef void *memory = take(NULL, size)
     if memory == NULL:
@@ -157,7 +157,7 @@ cdef inline bint is_alike(PyObject *array, PyObject *descr, int ndim, const cnp.
 
 
 cdef void keep_spare(PyObject *array) noexcept:
-    """Called by a holder of an array (or of anything else) that is about to give it up: NOTE [Spare arrays]."""
+    """Called just before the owner of an array (or of any other object) drops its reference: NOTE [Spare arrays]."""
     cdef Shelf *shelf
     if (not is_unique(array) or Py_TYPE(array) != ndarray_type or array_fields(array).nd > SPARE_DIMS
             or not array_fields(array).flags & EITHER_ORDER
@@ -179,7 +179,7 @@ cdef void keep_spare(PyObject *array) noexcept:
 
 
 def drop_shelves():
-    """drop_shelves(): free the small arrays that wait to serve again (without a GIL, those that this thread keeps)."""
+    """drop_shelves(): free the spare small arrays (without a GIL, only this thread's)."""
     if shelves_here() != NULL:
         empty_store(shelves_here())
 
@@ -206,14 +206,14 @@ cdef cnp.ndarray new_zeros(int dtype_code, int ndim, const cnp.npy_intp *dims):
 
 
 cdef cnp.ndarray cast(cnp.ndarray array, int dtype_code):
-    """A new array with the same values as another type; of a complex number in a real type, the real part (in bool: != 0)."""
+    """A new array with the values in another type. From complex to real, it takes the real part (to bool: whether != 0)."""
     if cnp.PyArray_ISCOMPLEX(array) and dtype_code != BOOL and not (<dtype> dtype_of(dtype_code)).is_complex:
         array = array.real
     cdef PyObject *descr = descr_of(dtype_code)
     Py_INCREF(<object> descr)
     if not is_half(dtype_code):
         return <cnp.ndarray> PyArray_CastToType(array, <cnp.dtype> descr, 0)
-    with np.errstate(over="ignore", under="ignore", invalid="ignore"):      # what 16 bits can't hold is infinite, or 0
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):      # 16 bits overflow to infinity or 0
         return <cnp.ndarray> PyArray_CastToType(array, <cnp.dtype> descr, 0)
 
 
@@ -229,12 +229,12 @@ cdef cnp.ndarray dense_copy(cnp.ndarray array):
 
 
 cdef cnp.ndarray dense(cnp.ndarray array):
-    """The array in C order and aligned, as a loop over pointers reads it (NumPy's ascontiguousarray doesn't align)."""
+    """The array in C order and aligned, for a loop over pointers; a copy if needed (ascontiguousarray doesn't align)."""
     return array if is_flat(array) else dense_copy(array)
 
 
 cdef cnp.ndarray flat(cnp.ndarray array, int dtype_code):
-    """The array as a kernel takes it: dense, of type `dtype_code`."""
+    """The array as kernels need it: dense, of type `dtype_code`."""
     return dense(in_type(array, dtype_code))
 
 
@@ -268,15 +268,15 @@ cdef tuple sizes_of(cnp.ndarray array):
     cdef object size
     for axis in range(ndim):
         size = cnp.PyArray_DIM(array, axis)
-        Py_INCREF(size)                 # the tuple takes this reference over
+        Py_INCREF(size)                 # the tuple steals this reference
         PyTuple_SET_ITEM(sizes, axis, size)
     return sizes
 
 
 cdef bint is_owned(PyObject *array) noexcept:
-    """Whether the caller's one reference is the only one to this memory; see NOTE [Gradient ownership].
+    """Whether the caller's reference is the only one to this memory; see NOTE [Gradient ownership].
 
-    A pointer, because Cython holds a reference of its own to an object that is cast or read from a field to be passed.
+    Takes a pointer because Cython would hold a reference of its own to an object argument.
     """
     return (is_unique(array) and Py_TYPE(array) == ndarray_type and array_fields(array).base == NULL
             and array_fields(array).weakreflist == NULL
@@ -284,7 +284,7 @@ cdef bint is_owned(PyObject *array) noexcept:
 
 
 cdef bint is_ours(PyObject *array) noexcept:
-    """Whether nobody else sees an array that no user has: owned, or a dense view, all there is to see of an owned one."""
+    """Whether nothing else refers to this memory: the array is owned, or is a dense view of an owned array."""
     return is_owned(array) or (
         is_unique(array) and Py_TYPE(array) == ndarray_type and array_fields(array).base != NULL
         and array_fields(array).weakreflist == NULL and array_fields(array).flags & DENSE_FLAGS == DENSE_FLAGS
@@ -292,5 +292,5 @@ cdef bint is_ours(PyObject *array) noexcept:
 
 
 cdef bint is_large(cnp.ndarray array) noexcept:
-    """Whether memory for such an array comes from the pool: what saves an array is worth some care then."""
+    """Whether memory for such an array comes from the pool, so that saving a copy pays."""
     return cnp.PyArray_NBYTES(array) >= thresholds.large_bytes

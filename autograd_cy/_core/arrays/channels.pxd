@@ -1,4 +1,4 @@
-"""Arrays (N, C, ...) whose channels lie last in memory."""
+"""Arrays (N, C, ...) with channels last in memory."""
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

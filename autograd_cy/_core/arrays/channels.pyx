@@ -1,19 +1,19 @@
-"""Arrays (N, C, ...) whose channels lie last in memory (knows no Tensor).
+"""Arrays (N, C, ...) with channels last in memory (knows no Tensor).
 
 NOTE [Channels last]
   1. The strides of a tensor of four or five dimensions suggest a memory format: `channels_last` (`channels_last_3d`), or the
-     contiguous one (`has_channels_last`). Functions of nn give their result, and the gradient for their input, the format
+     contiguous one (`has_channels_last`). Functions of nn give their result, and the gradient of their input, the format
      that the input suggests.
-  2. Strides of dimensions of one element count: (N, C, 1, 1) has channels last if its strides were made so. Where nothing
-     tells the two formats apart, as for (N, 1, 1, 1), an array is contiguous.
-  3. A kernel that works in either order sees (N, ..., C), a contiguous array (`channels_at_end`), and what it makes becomes
-     (N, C, ...) without a copy (`channels_second`). The result of any other kernel is copied (`in_format`).
-  4. Interpolation, shuffles and constant padding give a gradient the format of the gradient that comes, as their nodes save
-     no input. Bicubic interpolation, and nearest interpolation of volumes, give it the contiguous one, and so do the functions
-     that drop the format: average and adaptive pooling of volumes, unpooling of volumes, fractional pooling, circular padding,
-     instance_norm(), local_response_norm().
-  5. cat() has channels last if all tensors have; stack() divides a dimension of what cat() makes. `to(memory_format=)` returns
-     the tensor itself if it suggests that format, contiguous() if it is dense in it.
+  2. Strides of dimensions of size 1 count: (N, C, 1, 1) has channels last if its strides were made so. An array that fits
+     both formats, such as (N, 1, 1, 1), counts as contiguous.
+  3. A kernel that works in either order gets the view (N, ..., C) as a contiguous array (`channels_at_end`). Its result
+     becomes (N, C, ...) without a copy (`channels_second`). The results of other kernels are copied (`in_format`).
+  4. Interpolation, shuffles and constant padding give a gradient the format of the incoming gradient, as their nodes save
+     no input. Bicubic interpolation, and nearest interpolation of volumes, give a contiguous one, and so do the functions
+     that drop the format: average and adaptive pooling of volumes, unpooling of volumes, fractional pooling, circular
+     padding, instance_norm(), local_response_norm().
+  5. The result of cat() has channels last if all tensors have; stack() splits a dimension of a result of cat().
+     `to(memory_format=)` returns the tensor itself if it suggests that format, contiguous() if it is dense in it.
 """
 
 cimport cython
@@ -65,7 +65,7 @@ def suggests_channels_last(cnp.ndarray array):
 
 
 cdef cnp.ndarray in_format(cnp.ndarray array, bint channels_last):
-    """A dense array in C order, or a copy that has channels last."""
+    """The dense array itself, or a copy with channels last."""
     cdef cnp.ndarray copy
     if not channels_last:
         return array
@@ -101,7 +101,7 @@ cdef cnp.ndarray new_in_format(int dtype_code, tuple sizes, bint channels_last):
 
 
 cdef int show_channels_last(cnp.ndarray array) except -1:
-    """Give a new array (N, C, ...), that nobody has seen, the strides of one that has channels last."""
+    """Give a new array (N, C, ...) the strides of channels last."""
     cdef int[MOST] order
     cdef int axis, ndim = cnp.PyArray_NDIM(array)
     order[0], order[ndim - 1] = 0, 1
@@ -122,7 +122,7 @@ cdef cnp.ndarray channels_at_end(cnp.ndarray array):
 
 
 cdef cnp.ndarray channels_second(cnp.ndarray array):
-    """An array (N, ..., C) in C order that nobody has seen, as (N, C, ...)."""
+    """A new array (N, ..., C) in C order, relabelled as (N, C, ...)."""
     cdef npy_intp *dims = cnp.PyArray_DIMS(array)
     cdef int axis, ndim = cnp.PyArray_NDIM(array)
     cdef npy_intp channels = dims[ndim - 1]

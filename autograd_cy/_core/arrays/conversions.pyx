@@ -1,4 +1,4 @@
-"""Python numbers as arrays of one type: converted as C does it, or refused where the type can't hold them."""
+"""Python numbers as arrays of one type: converted by C's rules, or refused if the type can't hold them."""
 
 import math
 
@@ -20,14 +20,14 @@ TOO_LARGE, TOO_SMALL = "int too big to convert", "can't convert negative int to 
 
 
 cdef bint is_plain(object number, int dtype_code) except -1:
-    """Whether nothing can happen to a number in a type: a float in its range, an integer that float32 holds."""
+    """Whether a type holds a number as it is: a float in its range, an integer that float32 represents exactly."""
     if type(number) is float:
         return dtype_code == FLOAT64 or (dtype_code == FLOAT32 and -1e38 < <double> number < 1e38)
     return type(number) is int and FLOAT32 <= dtype_code <= FLOAT64 and -(1 << 24) <= number <= 1 << 24
 
 
 cdef cnp.ndarray plain_array(object number, int dtype_code):
-    """What `converted` gives, where `is_plain`."""
+    """The result of `converted` for a number that `is_plain`."""
     cdef cnp.ndarray array = cnp.PyArray_ZEROS(0, NULL, TYPE_NUM[dtype_code], 0)
     if dtype_code == FLOAT64:
         (<double *> cnp.PyArray_DATA(array))[0] = number
@@ -39,7 +39,7 @@ cdef cnp.ndarray plain_array(object number, int dtype_code):
 
 
 cdef cnp.ndarray converted(object number, int dtype_code):
-    """A number in a type: an integer wraps, a large one becomes infinite, a complex one loses its imaginary part.
+    """A number in a type. An integer wraps, a large number becomes infinite, a complex one loses its imaginary part.
 
     OverflowError for an integer that neither int64 nor uint64 holds.
     """
@@ -115,12 +115,12 @@ cdef int check_depth(int depth) except -1:
 
 
 cdef object number_behind(cnp.ndarray array):
-    """The number that an array was made of by `converted`."""
+    """The number that `converted` made this array from."""
     return cnp.get_array_base(array)
 
 
 def c_name(dtype wanted):
-    """c_name(wanted) -> str: what errors call a type of numbers: "c10::Half"."""
+    """c_name(wanted) -> str: the C++ name of a type in error messages: "c10::Half"."""
     return C_NAMES[wanted.name]
 
 

@@ -26,7 +26,7 @@ cdef enum:
 
 cdef class dtype:
     cdef readonly str name
-    cdef object descr                     # the NumPy dtype; None: there is none, or ml_dtypes has not been imported yet
+    cdef object descr                     # the NumPy dtype; None if there is none, or before ml_dtypes is imported
     cdef readonly int itemsize
     cdef readonly bint is_floating_point
     cdef readonly bint is_complex
@@ -42,14 +42,14 @@ cdef signed char[64] CODE_OF              # NumPy's type number -> code, or -1
 cdef int registered_code(cnp.ndarray array) except -1
 
 cdef inline int code_of(cnp.ndarray array) except -1:
-    """The code of an array's type; TypeError for a type that no Tensor has."""
+    """The code of an array's type; TypeError for a type that Tensors can't have."""
     cdef int number = cnp.PyArray_TYPE(array)
     if 0 <= number < 64 and CODE_OF[number] >= 0:
         return CODE_OF[number]
     return registered_code(array)
 
 cdef inline int kernel_code(cnp.ndarray array) except -1:
-    """The type that our kernels compute in: float16 and bfloat16 go through float32; they have no longdouble."""
+    """The type in which our kernels compute: float32 for float16 and bfloat16. They have no longdouble."""
     cdef int dtype_code = code_of(array)
     if dtype_code == LONGDOUBLE:
         refuse_extended()

@@ -4,26 +4,26 @@ NOTE [Promotion]
 The type of a result is decided here, before a loop runs, because PyTorch's rules differ from NumPy's:
   1. operands have a rank: tensors with dimensions over 0-d tensors over Python numbers. A lower rank changes the
      type of a higher one only if it is of a higher category (bool < integer < float < complex);
-  2. an integer with a float is that float (int64 + float32 is float32);
+  2. an integer with a float gives that float type (int64 + float32 is float32);
   3. a Python float or complex counts as the default dtype;
-  4. functions that leave the integers (exp, division, mean) take integers to the default dtype;
+  4. functions with real results for integers (exp, division, mean) convert integers to the default dtype;
   5. uint16, uint32 and uint64 have no common type with another integer, bool or a complex type: RuntimeError;
   6. longdouble has none with a complex type: there is no complex type with parts of its precision.
 
 NOTE [bfloat16]
 NumPy has no bfloat16; the package ml_dtypes registers one.
-  1. The dtype object is always there. ml_dtypes is imported when a tensor of this type is made for the first time
-     (`as_dtype`), when `numpy_dtype` is read, or when an array of its type comes. Until then `descr` is None.
+  1. The dtype object always exists. ml_dtypes is imported when the first tensor of this type is made (`as_dtype`), when
+     `numpy_dtype` is read, or when an array of this type arrives. Until then `descr` is None.
   2. NumPy numbers registered types from 256 on: `code_of` finds them by `registered_code`.
   3. Everything is computed in float32 and rounded: by a loop around the float32 loop (`borrow` in loops.pyx), or on a
-     copy (`kernel_code`, `is_half`). NumPy knows no arithmetic between this type and its own ones.
-  4. `np.dtype.kind` of this type is "V", not "f": Python code asks `kind_of`.
+     copy (`kernel_code`, `is_half`). NumPy has no arithmetic between this type and its own types.
+  4. `np.dtype.kind` of this type is "V", not "f": Python code calls `kind_of`.
 
 NOTE [longdouble]
-PyTorch has no longdouble; NumPy's is C's: 80 bits on x86, 128 on some machines.
-  1. Where it has the bits of float64 (MSVC, Apple), the name stands for float64, and no array has the code LONGDOUBLE.
-  2. Elementwise operations have kernels of it, reductions and products take NumPy's loops. An operation whose kernels
-     compute in float32 and float64 alone refuses it (`kernel_code`, `check_has_kernel`): nothing is rounded silently.
+PyTorch has no longdouble. NumPy's is the C type: 80 bits on x86, 128 on some machines.
+  1. Where it equals float64 (MSVC, Apple), the name is an alias of float64, and no array has the code LONGDOUBLE.
+  2. Elementwise operations have kernels for it; reductions and products use NumPy's loops. An operation with kernels only
+     for float32 and float64 refuses it (`kernel_code`, `check_has_kernel`): nothing is rounded silently.
 """
 
 import sys
@@ -40,7 +40,7 @@ cdef int[NCODES] CATEGORY              # 0 bool, 1 integer, 2 float, 3 complex
 cdef int[NCODES][NCODES] PROMOTED
 cdef list ALL = []
 cdef dict BY_NAME = {}
-cdef dict OTHERS = {}                  # dtypes that PyTorch has and no Tensor has here, by name: their code is -1
+cdef dict OTHERS = {}                  # dtypes that PyTorch has but no Tensor here, by name: their code is -1
 cdef dict BY_NUMPY = {}
 cdef int default = FLOAT32
 cdef bint HAS_NO_EXTENDED = np.finfo("longdouble").eps == np.finfo("float64").eps     # case 1 of NOTE [longdouble]
@@ -67,13 +67,13 @@ cdef class dtype:
         return dtype_named, (self.name,)
 
     def __hash__(self):
-        return hash(self.name if self.descr is None or self.dtype_code == BFLOAT16 else self.descr)     # of a name: it stays
+        return hash(self.name if self.descr is None or self.dtype_code == BFLOAT16 else self.descr)     # a name stays
 
     def __eq__(self, other):
         if isinstance(other, dtype):
             return self is other
         if self.descr is None and not (self.dtype_code == BFLOAT16 and is_at_hand()):
-            return NotImplemented              # NumPy has no such type, and would take None for float64
+            return NotImplemented              # NumPy has no such type, and would read None as float64
         if isinstance(other, type) or isinstance(other, np.dtype):
             return BY_NUMPY.get(other, None) is self or (isinstance(other, np.dtype) and other == self.descr)
         return NotImplemented
@@ -87,7 +87,7 @@ cdef class dtype:
 
     @property
     def dtype(self):
-        """The NumPy dtype, under the name by which np.dtype(float32) looks for it."""
+        """The NumPy dtype. np.dtype(float32) looks for it under this name."""
         return self.numpy_dtype
 
     @property
@@ -113,7 +113,7 @@ cdef class dtype:
 
 
 def dtype_named(str name):
-    """The dtype object of that name (what pickle calls)."""
+    """The dtype object of that name (pickle calls this)."""
     return BY_NAME[name]
 
 
@@ -126,7 +126,7 @@ cdef int registered_code(cnp.ndarray array) except -1:
 
 
 cdef bint is_at_hand() except -1:
-    """Whether bfloat16 has its NumPy dtype, which it gets here if somebody has imported ml_dtypes."""
+    """Whether bfloat16 has its NumPy dtype. It gets it here if ml_dtypes is already imported."""
     if (<dtype> ALL[BFLOAT16]).descr is None and "ml_dtypes" in sys.modules:
         load_bfloat16()
     return (<dtype> ALL[BFLOAT16]).descr is not None
@@ -154,12 +154,12 @@ cdef int enter_descr(dtype d, object descr) except -1:
 
 
 def kind_of(descr):
-    """kind_of(np.dtype) -> str: its `kind`, "f" for bfloat16, for which NumPy has "V"."""
+    """kind_of(np.dtype) -> str: its `kind`, but "f" for bfloat16, where NumPy says "V"."""
     return "f" if is_registered(descr) else descr.kind
 
 
 def finfo_of(descr):
-    """finfo_of(np.dtype) -> np.finfo, or ml_dtypes' for bfloat16."""
+    """finfo_of(np.dtype) -> np.finfo, or the one of ml_dtypes for bfloat16."""
     if not is_registered(descr):
         return np.finfo(descr)
     from ml_dtypes import finfo
@@ -176,7 +176,7 @@ cdef int refuse_extended() except -1:
 
 
 cdef int check_has_kernel(int dtype_code, str operation) except -1:
-    """Refuse a type that the operation's kernels don't compute in."""
+    """Refuse a type that the operation has no kernel for."""
     if dtype_code == LONGDOUBLE:
         raise NotImplementedError(f"\"{operation}\" not implemented for 'LongDouble'")
     return 0
@@ -201,7 +201,7 @@ cdef dtype as_dtype(object value):
 
 
 cdef dtype held(dtype d):
-    """The dtype itself, if tensors may have it."""
+    """The dtype itself; NotImplementedError if tensors can't have it."""
     if d.dtype_code < 0:
         raise NotImplementedError(f"{d}: PyTorch has tensors of this dtype, this package does not (yet)")
     return d
@@ -216,12 +216,12 @@ cdef int default_complex_code() noexcept:
 
 
 def get_default():
-    """The dtype that Python floats get."""
+    """The dtype of Python floats."""
     return ALL[default]
 
 
 def set_default(value):
-    """Make `value`, a floating point dtype, the one that Python floats get."""
+    """Make `value`, a floating point dtype, the dtype of Python floats."""
     global default
     cdef dtype d = as_dtype(value)
     if not d.is_floating_point:
@@ -237,12 +237,12 @@ def all_dtypes():
 
 
 def other_dtypes():
-    """The dtypes that PyTorch has and no tensor has here: they print, compare and hash, and that is all."""
+    """The dtypes that PyTorch has but no tensor here: they only print, compare and hash."""
     return list(OTHERS.values())
 
 
 def convert(value):
-    """The dtype object that `value` (a dtype, np.dtype, NumPy scalar type or Python type) stands for."""
+    """The dtype object for `value` (a dtype, np.dtype, NumPy scalar type or Python type)."""
     return as_dtype(value)
 
 
@@ -273,7 +273,7 @@ cdef int result_code(int a, int a_rank, int b, int b_rank) except -1:
         return promote(a, b)
     if a_rank < b_rank:
         a, b = b, a
-    # `a` is of the higher rank and keeps its type unless `b` is of a higher category
+    # `a` has the higher rank and keeps its type unless `b` is of a higher category
     if CATEGORY[b] <= CATEGORY[a] and CATEGORY[a] > 0:
         return a
     if CATEGORY[a] == 2 and CATEGORY[b] == 3 and a != LONGDOUBLE:
@@ -300,7 +300,7 @@ cdef bint is_differentiable(int dtype_code) noexcept:
 
 
 cdef str type_word(int dtype_code):
-    """The name that PyTorch's messages have for a type: `Long`."""
+    """The name of a type in PyTorch's messages: `Long`."""
     return words[(<dtype> ALL[dtype_code]).name]
 
 
@@ -311,7 +311,7 @@ words = {"bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int
 
 
 cdef str long_word(int dtype_code):
-    """The name in C++ that some messages have: 'float' and 'double' for the common two."""
+    """The C++ name that some messages use: 'float' and 'double' for the common two."""
     name = (<dtype> ALL[dtype_code]).name
     return {"float32": "float", "float64": "double", "float16": "c10::Half", "bfloat16": "c10::BFloat16",
             "longdouble": "long double", "complex64": "c10::complex<float>", "complex128": "c10::complex<double>",
@@ -320,14 +320,14 @@ cdef str long_word(int dtype_code):
 
 
 cdef int check_cast(int dtype_code, int target) except -1:
-    """Refuse to write results of type `dtype_code` into memory of type `target`, if they are of a higher category."""
+    """Refuse to write a result of type `dtype_code` into memory of type `target` if that is of a lower category."""
     if CATEGORY[dtype_code] > CATEGORY[target]:
         raise RuntimeError(f"result type {type_word(dtype_code)} can't be cast to the desired output type {type_word(target)}")
     return 0
 
 
 cdef int torch_promotion(int a, int b):
-    """Two operands of one rank: NumPy's answer, but an integer never widens a float; -1 where there is none."""
+    """The common type of two operands of one rank: NumPy's, but an integer never widens a float; -1 if there is none."""
     if a == b:
         return a
     if UINT16 <= a <= UINT64 or UINT16 <= b <= UINT64:
@@ -358,7 +358,7 @@ cdef void enter_others(str names, int itemsize, int kind, bint is_signed):
 
 
 cdef void build_others():
-    """What PyTorch has besides; kinds are those of CATEGORY."""
+    """The other dtypes of PyTorch; a kind is a number of CATEGORY."""
     enter_others("complex32", 4, 3, True)
     enter_others("bits16", 2, 1, False)
     enter_others("uint1 uint2 uint3 uint4 uint5 uint6 uint7", 1, 1, False)
@@ -394,7 +394,7 @@ cdef int build_tables() except -1:
             enter_descr(d, np.dtype(name))
         d.itemsize = ITEMSIZE[dtype_code] = 2 if dtype_code == BFLOAT16 else d.descr.itemsize
         CATEGORY[dtype_code] = 0 if dtype_code == BOOL else 1 if dtype_code < FLOAT16 else 2 if dtype_code < COMPLEX64 else 3
-    for character in "hilqHILQ":       # C's integer types: two of them are one type, with two numbers, on each platform
+    for character in "hilqHILQ":       # C's integer types: on each platform two of them are the same type under two numbers
         CODE_OF[np.dtype(character).num] = (<dtype> BY_NUMPY[np.dtype(np.dtype(character).name)]).dtype_code
     if HAS_NO_EXTENDED:
         BY_NAME["longdouble"] = BY_NUMPY[np.longdouble] = BY_NUMPY[np.dtype("longdouble")] = ALL[FLOAT64]

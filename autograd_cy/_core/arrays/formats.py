@@ -1,4 +1,4 @@
-"""Memory formats: which order the dimensions of a tensor have in memory."""
+"""Memory formats: the order of a tensor's dimensions in memory."""
 
 from collections.abc import Callable
 from typing import Any, Self
@@ -31,7 +31,7 @@ class memory_format:
         return self
 
     def order(self, ndim: int) -> tuple[int, ...]:
-        """The dimensions from the outermost in memory to the innermost; RuntimeError for a tensor of other dimensions."""
+        """The dimensions from the outermost in memory to the innermost; RuntimeError for another number of them."""
         axes = self._axes or tuple(range(ndim))
         if len(axes) != ndim:
             raise RuntimeError(f"required rank {len(axes)} tensor to use {self.name} format")
@@ -56,7 +56,7 @@ def suggested(array: Any) -> memory_format:
 
 
 def checked(value: Any, function: str) -> memory_format | None:
-    """The format that an argument asks for: None for that of the tensor."""
+    """The format that an argument asks for; None to keep the tensor's."""
     if value is None or value is preserve_format:
         return None
     if not isinstance(value, memory_format):
@@ -65,7 +65,7 @@ def checked(value: Any, function: str) -> memory_format | None:
 
 
 def made_in(wanted: memory_format, make: Callable[..., Any], shape: tuple[int, ...], *options: Any) -> Any:
-    """make(shape, *options), an array whose dimensions lie in memory as the format says."""
+    """make(shape, *options), an array with the memory order of the format."""
     if wanted is contiguous_format:
         return make(shape, *options)
     order = wanted.order(len(shape))
@@ -73,7 +73,7 @@ def made_in(wanted: memory_format, make: Callable[..., Any], shape: tuple[int, .
 
 
 def is_dense_in(wanted: memory_format, array: Any) -> bool:
-    """Whether an array's dimensions lie in memory as the format says, without gaps."""
+    """Whether an array is dense and has the memory order of the format."""
     return len(wanted._axes or array.shape) == array.ndim and array.transpose(wanted.order(array.ndim)).flags.c_contiguous
 
 

@@ -1,4 +1,4 @@
-"""The order that the dimensions of arrays have in memory."""
+"""The order of arrays' dimensions in memory."""
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

@@ -1,19 +1,18 @@
-"""The order that the dimensions of arrays have in memory, kept by results and copies (knows no Tensor).
+"""The order of arrays' dimensions in memory, which results and copies keep (knows no Tensor).
 
 NOTE [Layouts of results]
-  1. The result of an elementwise operation has its dimensions in the order in which its operands have theirs, as in PyTorch
+  1. The result of an elementwise operation has its dimensions in the same order in memory as its operands, as in PyTorch
      (and NumPy): `x.t() + 1` has the strides of x.t(). So it is computed in one run, and backward as well.
-  2. It is dense and owns its memory, whatever the operands are: strides that repeat or skip elements, or go backwards, have
-     an order and nothing else.
-  3. Of two dimensions the first of the operands decides that is not broadcast along one of them. Where they have equal
-     strides the shorter one comes later, else they stay in order (PyTorch's TensorIterator).
+  2. It is dense and owns its memory. Of strides that repeat or skip elements, or are negative, only the order counts.
+  3. To order two dimensions, the first operand that is not broadcast along either decides. If their strides are equal, the
+     smaller dimension comes later, else they stay in order (PyTorch's TensorIterator).
   4. clone(), conversions and operands that are converted keep the order, contiguous() doesn't.
-  5. What index tensors pick is laid out as if it were elementwise of the tensor, with its picked dimensions expanded, and of
-     the indices. flip() and index_put() keep the order, masked_fill() doesn't.
-  6. `.grad` has the layout of its leaf, whatever comes; C order if the leaf's elements don't fill their memory. What else is
-     no elementwise operation gives results in C order, unless NOTE [Channels last] says other, and so does a number to the
-     power of a tensor.
-  7. Strides along dimensions of one element are those of a dense tensor: memory formats alone depend on them.
+  5. Indexing with tensors lays its result out as an elementwise operation on the tensor, with its indexed dimensions
+     expanded, and on the indices. flip() and index_put() keep the order, masked_fill() doesn't.
+  6. `.grad` has the layout of its leaf, or C order if the leaf's elements don't fill their memory. Results of operations
+     that are not elementwise are in C order, unless NOTE [Channels last] says otherwise, and so is a number to the power
+     of a tensor.
+  7. Dimensions of size 1 get the strides of a dense tensor: only memory formats depend on them.
 """
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, lay_out, new_array
@@ -25,9 +24,9 @@ cnp.import_array()
 
 
 cdef bint find_order(int ndim, const npy_intp *sizes, const npy_intp *strides, int n, int *order) noexcept nogil:
-    """The dimensions by their strides, the largest first. Returns whether they stand in that order.
+    """Sort the dimensions by stride, the largest first. Returns whether they were in that order.
 
-    `strides`: those of `n` operands, MAX_DIMS each, 0 where one is broadcast.
+    `strides` holds MAX_DIMS strides for each of `n` operands, 0 where an operand is broadcast.
     """
     cdef int axis, k, place, side
     cdef bint in_order = True
@@ -47,7 +46,7 @@ cdef bint find_order(int ndim, const npy_intp *sizes, const npy_intp *strides, i
 
 
 cdef int compare(const npy_intp *sizes, const npy_intp *strides, int n, int outer, int inner) noexcept nogil:
-    """Whether two dimensions are to change places (1), or are not (-1), or nothing tells (0): case 3."""
+    """Whether to swap two dimensions: 1 yes, -1 no, 0 undecided; case 3."""
     cdef npy_intp a, b
     cdef int k
     for k in range(n):
@@ -63,14 +62,14 @@ cdef int compare(const npy_intp *sizes, const npy_intp *strides, int n, int oute
 
 
 cdef cnp.ndarray new_array_in_order(int dtype_code, int ndim, const npy_intp *sizes, const int *order):
-    """A new array, dense with its dimensions in that order, not initialized."""
+    """A new dense array with its dimensions in that order, not initialized."""
     cdef cnp.ndarray array = new_array(dtype_code, ndim, sizes)
     lay_out(array, order)
     return array
 
 
 cdef cnp.ndarray copy_in_order(cnp.ndarray array, int dtype_code):
-    """A dense copy as another type, or the same, that keeps the order; of a complex number in a real type, the real part."""
+    """A dense copy in that type that keeps the order of dimensions. From complex to real, it takes the real part."""
     cdef npy_intp[MAX_DIMS] strides
     cdef int[MAX_DIMS] order
     cdef int axis, ndim = cnp.PyArray_NDIM(array)
@@ -91,7 +90,7 @@ cdef cnp.ndarray copy_in_order(cnp.ndarray array, int dtype_code):
 
 
 def axes_in_memory(cnp.ndarray array):
-    """axes_in_memory(array) -> list: its dimensions in the order that a copy of it has them in memory, the outermost first."""
+    """axes_in_memory(array) -> list: its dimensions in the memory order of a copy of it, the outermost first."""
     cdef npy_intp[MAX_DIMS] strides
     cdef int[MAX_DIMS] order
     cdef int axis, ndim = cnp.PyArray_NDIM(array)

@@ -1,4 +1,4 @@
-"""The pool that large result arrays get their memory from."""
+"""The pool that provides memory for large result arrays."""
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
@@ -9,8 +9,8 @@ cdef enum RowState:                 # see NOTE [Rows]
     KNOWN
     ZERO_ELSEWHERE
 
-cdef packed struct Rows:            # what a block knows of its rows
-    int64_t *numbers                # those that may differ from 0, each once; or NULL
+cdef packed struct Rows:            # what a block records about its rows
+    int64_t *numbers                # rows that may differ from 0, each once; or NULL
     size_t n
     unsigned int size               # of a row, in bytes
     int state

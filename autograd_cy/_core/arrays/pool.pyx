@@ -1,18 +1,18 @@
-"""The pool that large result arrays get their memory from: blocks of dead arrays, kept for the next of their size.
+"""The pool that provides memory for large result arrays: blocks of dead arrays, kept for new arrays of a similar size.
 
 NOTE [Pool]
-Fresh pages cost as much as the arithmetic on them, and the C library gives large blocks back to the system at once.
-  1. The pool is a memory handler of NumPy's: arrays own their memory and look to everybody like any other ndarray; when
-     one dies, NumPy hands its block back. It is never made NumPy's current handler: that is the context's, and to change
-     it back can fail.
-  2. A block serves a request that it is not larger than by an eighth. On a miss, kept blocks are given back to the system,
-     the longest unused one before the others, until those left and what is in use don't need more memory than was in use
-     at some time in the last two spans of SPAN requests. So sizes that a step needs at different times wait side by side
-     (1.5 ms of 67 in a step of a transformer), and memory that a larger problem left behind is soon given back.
-  3. No more than `limit` bytes are kept. A limit of 0 switches the pool off; blocks in use come back to it and are freed.
-  4. A block remembers rows outside of which it is zero, if that was so when it was put back: see NOTE [Rows].
-  5. NumPy calls the handler with the GIL held, which is the pool's lock; where there is none, `lock` is. A forked child has
-     its own copy of everything. At exit nothing is torn down: arrays may outlive the module.
+Fresh pages cost as much as the arithmetic on them, and the C library returns large blocks to the system at once.
+  1. The pool is a NumPy memory handler: its arrays own their memory and look like any other ndarray. When one dies, NumPy
+     returns its block. The pool is never NumPy's current handler: the current one belongs to the context, and restoring
+     it can fail.
+  2. A block serves a request if it is at most an eighth larger. On a miss, kept blocks are freed, the least recently used
+     first, until the kept blocks and those in use need no more memory than was in use at some time in the last two spans
+     of SPAN requests. So sizes that a step needs at different times are kept side by side (1.5 ms of 67 in a step of a
+     transformer), and memory that a larger problem left behind is soon freed.
+  3. At most `limit` bytes are kept. A limit of 0 switches the pool off; blocks in use still return to it and are freed.
+  4. A block remembers outside of which rows it is zero, if that was known when it was returned: see NOTE [Rows].
+  5. NumPy calls the handler with the GIL held, which serves as the pool's lock; without a GIL, `lock` does. A forked child
+     has its own copy of everything. Nothing is torn down at exit: arrays may outlive the module.
 """
 
 from cpython.object cimport PyObject
@@ -38,12 +38,12 @@ cdef extern from *:
 
 cdef enum:
     ALIGNMENT = 64
-    SPAN = 1024             # requests: some steps
+    SPAN = 1024             # requests: a few steps of training
 
-cdef struct Block:              # stands in the ALIGNMENT bytes before the memory that it describes
+cdef struct Block:              # lies in the ALIGNMENT bytes before the memory that it describes
     size_t size                 # of that memory
-    void *address               # what malloc gave
-    Block *older                # among those kept
+    void *address               # from malloc
+    Block *older                # in the list of kept blocks
     Block *newer
     Rows rows
 
@@ -51,17 +51,17 @@ if sizeof(Block) > ALIGNMENT:
     raise ImportError("autograd_cy._core.arrays.pool: there is no room for a Block")
 
 cdef extern from "fork_lock.h":
-    Spin lock "autograd_cy_lock"                # of all that follows
+    Spin lock "autograd_cy_lock"                # protects everything below
     void watch_forks "autograd_cy_watch_forks"()
 
-watch_forks()                                   # a child begins with the lock open, and what it protects whole
+watch_forks()                                   # a forked child starts with the lock open and consistent data
 
 cdef Block *oldest = NULL
 cdef Block *newest = NULL
 cdef size_t limit = <size_t> 1 << 30
 cdef size_t kept_bytes = 0
 cdef size_t used_bytes = 0
-cdef size_t peak_bytes = 0      # of those in use
+cdef size_t peak_bytes = 0      # the most that were in use
 cdef size_t span_peak = 0       # in this span of requests
 cdef size_t last_span_peak = 0
 cdef size_t hits = 0
@@ -90,7 +90,7 @@ cdef void free_block(Block *block) noexcept:
 
 
 cdef void take_out(Block *block) noexcept:
-    """Take a block off the list of those kept."""
+    """Remove a block from the list of kept ones."""
     global oldest, newest, kept_bytes
     if block.older != NULL:
         block.older.newer = block.newer
@@ -104,7 +104,7 @@ cdef void take_out(Block *block) noexcept:
 
 
 cdef void give_back(size_t size) noexcept:
-    """Give kept blocks of that many bytes, or all, back to the system."""
+    """Free kept blocks of at least that many bytes, or all of them, the oldest first."""
     cdef size_t given = 0
     cdef Block *block
     while given < size and oldest != NULL:
@@ -115,7 +115,7 @@ cdef void give_back(size_t size) noexcept:
 
 
 cdef Block *kept_block(size_t size) noexcept:
-    """The block used last that fits, off the list, or NULL."""
+    """The most recently used block that fits, removed from the list; or NULL."""
     cdef Block *block = newest
     while block != NULL:
         if size <= block.size <= size + size // 8:
@@ -136,7 +136,7 @@ cdef Block *new_block(size_t size) noexcept:
         address = malloc(size + 2 * ALIGNMENT)
     if address == NULL:
         return NULL
-    # the memory is aligned, and there is room for the Block between it and what malloc gave
+    # align the memory, and leave room for the Block before it
     block = block_of(<void *> ((<size_t> address + 2 * ALIGNMENT - 1) & ~<size_t> (ALIGNMENT - 1)))
     block.size = size
     block.address = address
@@ -176,7 +176,7 @@ cdef void begin_span() noexcept:
 
 
 cdef void make_room(size_t size) noexcept:
-    """Give back what would be more with a new block than was in use lately: (2) of the note."""
+    """Free kept blocks so that a new block does not exceed what was in use lately: case 2 of NOTE [Pool]."""
     cdef size_t wanted = used_bytes + kept_bytes + size, lately = max(span_peak, last_span_peak)
     if wanted > lately:
         give_back(wanted - lately)
@@ -208,7 +208,7 @@ cdef void put_back(void *context, void *memory, size_t size) noexcept:
 
 
 cdef void keep(Block *block) noexcept:
-    """Put a block that is no longer in use to those kept, or free it."""
+    """Keep a block that is no longer in use, or free it."""
     global oldest, newest, kept_bytes, used_bytes
     used_bytes -= block.size
     if block.size > limit:
@@ -254,8 +254,8 @@ cdef PyObject *memory_handler() noexcept:
 def memory_stats():
     """memory_stats() -> dict: the pool of large results, in bytes and requests.
 
-    `used_bytes` in living arrays, `peak_bytes` the most there were of those, `kept_bytes` waiting to be used again,
-    `hits` and `misses` requests that were and were not served by a kept block.
+    `used_bytes` belong to live arrays, `peak_bytes` is their maximum so far, `kept_bytes` wait to be reused. `hits` and
+    `misses` count requests that a kept block did and did not serve.
 
     >>> import autograd_cy as ag
     >>> sorted(ag.memory.memory_stats())
@@ -266,14 +266,14 @@ def memory_stats():
 
 
 cpdef void give_all_back() noexcept:
-    """give_all_back(): free the memory of dead arrays that is kept."""
+    """give_all_back(): free the kept memory of dead arrays."""
     spin(&lock)
     give_back(kept_bytes)
     unspin(&lock)
 
 
 def trim():
-    """trim() -> bool: let the C library give the pages that it keeps back to the system; whether it had any (and can)."""
+    """trim() -> bool: make the C library return its free pages to the system; whether it returned any."""
     cdef int trimmed
     with nogil:
         trimmed = trim_heap()
@@ -281,7 +281,7 @@ def trim():
 
 
 def set_cache_limit(long long nbytes):
-    """set_cache_limit(nbytes) -> int: keep at most that many bytes of dead arrays, and return what the limit was.
+    """set_cache_limit(nbytes) -> int: keep at most that many bytes of dead arrays; returns the previous limit.
 
     0 switches the pool off: new results get their memory as any ndarray does. ValueError for a negative number.
 

@@ -1,10 +1,10 @@
-"""Where a view lies in the memory of its base."""
+"""The position of a view in the memory of its base."""
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 
 cdef class Region:
-    cdef tuple base_sizes           # of the base; strides and offsets in bytes, these from the base's first byte in memory
+    cdef tuple base_sizes           # of the base; strides and offsets in bytes, offsets from the base's lowest byte
     cdef tuple base_strides
     cdef Py_ssize_t base_offset
     cdef Py_ssize_t extent          # from the base's first byte to its last

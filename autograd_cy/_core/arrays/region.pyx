@@ -1,7 +1,7 @@
-"""Where a view lies in the memory of its base, and gradients taken from and put into that place (knows no Tensor).
+"""The position of a view in its base's memory, and gradients taken from and put into that place (knows no Tensor).
 
-Only the arrays tell: their addresses, sizes and strides. So a view needs to remember nothing of how it was made, a view of
-a view is one step away from the base, and a real view of complex numbers is a region like any other.
+It follows from the arrays' addresses, sizes and strides. So a view need not remember how it was made, a view of a view
+is one step away from the base, and a real view of complex numbers is a region like any other.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 cnp.import_array()
 
 cdef enum:
-    EFFORT = 10_000         # steps of the exact test for overlap; past these, memory counts as overlapping
+    EFFORT = 10_000         # steps of the exact overlap test; beyond them memory counts as overlapping
     MAX_DIMS = 64
 
 
@@ -23,38 +23,38 @@ cdef class Region:
     """The place of a view in its base. Gradients come in the base's sizes, with any strides."""
 
     cdef cnp.ndarray taken(self, cnp.ndarray whole):
-        """The part of a tensor like the base, as a dense array."""
+        """The view's part of an array shaped like the base, as a dense array."""
         cdef cnp.ndarray memory = whole
         if not (self.dense and cnp.PyArray_IS_C_CONTIGUOUS(whole)):
             memory = self.copied(whole)[0]
         return dense_copy(self.part_of(memory))
 
     cdef cnp.ndarray embedded(self, cnp.ndarray part):
-        """Zeros like the base, with the part in its place: transposed to `taken`. Where elements share a place, their sum."""
+        """Zeros like the base, with `part` in the view's place: the transpose of `taken`. Elements at one place are summed."""
         cdef cnp.ndarray memory, whole, place
         cdef int axis
         memory, whole = self.copied(None)
         place = self.part_of(memory)
-        if repeats_places(place) and 0 not in self.strides:         # windows of unfold(), and what as_strided() makes
+        if repeats_places(place) and 0 not in self.strides:         # windows of unfold(), some of as_strided()
             add_to_places(memory, self, part)
             return whole
         cdef tuple repeated = tuple([axis for axis in range(len(self.sizes))
                                      if self.strides[axis] == 0 and self.sizes[axis] > 1])
-        if repeated:                    # what expand() makes
+        if repeated:                    # by expand()
             part = np.asarray(part).sum(repeated, keepdims=True, dtype=part.dtype)
             place = place[tuple([slice(0, 1) if axis in repeated else slice(None) for axis in range(len(self.sizes))])]
         place[...] = part
         return whole
 
     cdef cnp.ndarray replaced(self, cnp.ndarray whole, cnp.ndarray part):
-        """A copy of `whole`, which is like the base, with another part in the place."""
+        """A copy of `whole`, which is shaped like the base, with `part` in the view's place."""
         cdef cnp.ndarray memory, copy
         memory, copy = self.copied(whole)
         self.part_of(memory)[...] = part
         return copy
 
     cdef tuple copied(self, cnp.ndarray whole):
-        """New memory that is laid out as the base's, and the array on it that is a copy of `whole` (None: zeros)."""
+        """New memory laid out like the base's, and an array on it: a copy of `whole` (None: zeros)."""
         cdef cnp.ndarray memory, array
         if self.dense:
             memory = array = np.zeros(self.base_sizes, self.base_type)
@@ -82,7 +82,7 @@ cdef class Region:
 
 
 cdef int add_to_places(cnp.ndarray memory, Region region, cnp.ndarray part) except -1:
-    """Add each element of the part to its place in dense memory, where others may have the same."""
+    """Add each element of the part to its place in dense memory. Elements may share a place."""
     cdef object places = np.full((), region.offset, np.intp)
     for n, step in zip(region.sizes, region.strides):
         places = np.add.outer(places, np.arange(n) * step)
@@ -93,7 +93,7 @@ cdef int add_to_places(cnp.ndarray memory, Region region, cnp.ndarray part) exce
 
 
 cdef cnp.ndarray laid_out(cnp.ndarray memory, Py_ssize_t offset, cnp.dtype type, tuple sizes, tuple strides):
-    """An array in the memory of another one, which the caller knows to have room for it."""
+    """An array in the memory of another one. The caller makes sure that it fits."""
     cdef cnp.npy_intp[MAX_DIMS] dims, steps
     cdef int axis
     for axis in range(len(sizes)):
@@ -102,7 +102,7 @@ cdef cnp.ndarray laid_out(cnp.ndarray memory, Py_ssize_t offset, cnp.dtype type,
 
 
 cdef Region region_of(cnp.ndarray base, cnp.ndarray view):
-    """The place of a view in its base; RuntimeError if the view's memory is not the base's."""
+    """The position of a view in its base; RuntimeError if the view's memory is not the base's."""
     cdef Region region = Region.__new__(Region)
     cdef Py_ssize_t below, above
     if not lies_inside(base, view):
@@ -124,7 +124,7 @@ cdef tuple strides_of(cnp.ndarray array):
 
 
 cdef int measure(cnp.ndarray array, Py_ssize_t *below, Py_ssize_t *above) noexcept:
-    """How many bytes of an array lie below its first element, and how many from there on."""
+    """Count the bytes of an array below its first element, and those from there on."""
     cdef Py_ssize_t reach
     cdef int axis
     below[0], above[0] = 0, 0
@@ -141,7 +141,7 @@ cdef int measure(cnp.ndarray array, Py_ssize_t *below, Py_ssize_t *above) noexce
 
 
 cdef bint lies_inside(cnp.ndarray base, cnp.ndarray view) noexcept:
-    """Whether all elements of the view are in the memory from the base's first byte to its last."""
+    """Whether the view lies between the base's lowest and highest byte."""
     cdef Py_ssize_t below, above, view_below, view_above
     cdef Py_ssize_t distance = cnp.PyArray_BYTES(view) - cnp.PyArray_BYTES(base)
     if cnp.PyArray_SIZE(view) == 0:
@@ -152,13 +152,13 @@ cdef bint lies_inside(cnp.ndarray base, cnp.ndarray view) noexcept:
 
 
 cdef bint repeats_places(cnp.ndarray array) noexcept:
-    """Whether two elements of an array may lie in one place. Exact, but for dimensions that are interleaved in each other."""
+    """Whether two elements of an array may share a place. Exact, except for interleaved dimensions."""
     cdef Py_ssize_t[MAX_DIMS] strides, reaches
     cdef Py_ssize_t stride, reach = cnp.PyArray_ITEMSIZE(array)
     cdef int axis, k, n = 0
     if cnp.PyArray_IS_C_CONTIGUOUS(array) or cnp.PyArray_SIZE(array) == 0:
         return False
-    for axis in range(cnp.PyArray_NDIM(array)):     # by their strides, the smallest first
+    for axis in range(cnp.PyArray_NDIM(array)):     # sorted by stride, the smallest first
         if cnp.PyArray_DIM(array, axis) > 1:
             stride = abs(cnp.PyArray_STRIDE(array, axis))
             k = n
@@ -175,7 +175,7 @@ cdef bint repeats_places(cnp.ndarray array) noexcept:
 
 
 cdef bint spans_meet(cnp.ndarray a, cnp.ndarray b) noexcept:
-    """Whether the memory from one array's first byte to its last meets the other's."""
+    """Whether the memory spans of two arrays overlap."""
     cdef Py_ssize_t below, above, other_below, other_above
     cdef Py_ssize_t distance = cnp.PyArray_BYTES(b) - cnp.PyArray_BYTES(a)
     measure(a, &below, &above)
@@ -184,7 +184,7 @@ cdef bint spans_meet(cnp.ndarray a, cnp.ndarray b) noexcept:
 
 
 cdef bint overlaps_in_part(cnp.ndarray a, cnp.ndarray b) noexcept:
-    """Whether two dense arrays share memory, but not element for element; False of arrays with gaps, as in PyTorch."""
+    """Whether two dense arrays share memory, but not element for element. False for arrays with gaps, as in PyTorch."""
     cdef int axis
     if not spans_meet(a, b) or not (is_dense(a) and is_dense(b)):
         return False
@@ -198,7 +198,7 @@ cdef bint overlaps_in_part(cnp.ndarray a, cnp.ndarray b) noexcept:
 
 
 cdef bint is_dense(cnp.ndarray array) noexcept:
-    """Whether the elements fill the memory from the first to the last, in any order of dimensions, forwards."""
+    """Whether the elements fill their memory without gaps, in any order of dimensions, with positive strides."""
     cdef Py_ssize_t below, above
     if cnp.PyArray_IS_C_CONTIGUOUS(array):
         return True
@@ -207,7 +207,7 @@ cdef bint is_dense(cnp.ndarray array) noexcept:
 
 
 cdef bint may_meet(cnp.ndarray array, size_t address, tuple sizes, tuple strides, object type):
-    """Whether an array has a byte in common with elements that lay there. No memory is read."""
+    """Whether an array shares a byte with elements at that address. No memory is read."""
     interface = {"shape": sizes, "strides": strides, "typestr": type.str, "data": (address, True), "version": 3}
     try:
         return np.shares_memory(array, np.asarray(Described(interface)), max_work=EFFORT)
@@ -216,7 +216,7 @@ cdef bint may_meet(cnp.ndarray array, size_t address, tuple sizes, tuple strides
 
 
 cdef class Described:
-    """What NumPy takes for an array: an address, sizes and strides."""
+    """An address, sizes and strides in the form that NumPy accepts as an array."""
     cdef readonly dict __array_interface__
 
     def __init__(self, interface):

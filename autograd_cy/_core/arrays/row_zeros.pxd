@@ -1,4 +1,4 @@
-"""Arrays that are zero but for rows that are known."""
+"""Arrays that are zero except in known rows."""
 
 from libc.stdint cimport int64_t
 

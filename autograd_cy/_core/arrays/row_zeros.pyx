@@ -1,18 +1,18 @@
-"""Arrays that are zero but for rows that are known: gradients of large tables (knows no Tensor).
+"""Arrays that are zero except in known rows: gradients of large tables (knows no Tensor).
 
 NOTE [Rows]
-A gradient of a table of which few rows were read is dense, as any other; to zero all of it, and to step along all of it,
-costs more than the rest. So its block of the pool remembers which rows may differ from 0:
-  1. `new_row_zeros` notes the rows (NOTED). That a result is used by whoever computes a gradient for a leaf, straight from
-     it and unseen by hooks and captures, the engine confirms (KNOWN): it expects rows, lets the node compute, and confirms if
-     its result is what was made last. What goes another way may be written in place: it stays NOTED, which counts for nothing;
-  2. whoever hands the array of a `.grad` out, or writes to it, forgets them first (UNKNOWN). Thus what is KNOWN was
-     seen by nobody. (`gc.get_referents(leaf)` shows `.grad` behind its back: who writes to that through NumPy is not noticed.)
-  3. an array that dies while its rows are KNOWN leaves a block that is zero but for them (ZERO_ELSEWHERE): the next
-     `new_row_zeros` that gets the block zeroes those rows alone. Others get it as any block, and its state counts for nothing
-     when they put it back;
-  4. the GIL is held by all who read or change the state; without one, the lock of the leaf whose `.grad` it is. The numbers
-     stay where they are until the block serves as such zeros again or is freed: a loop may read them while another thread
+The gradient of a table is dense, even if few rows were read. Zeroing all of it and stepping along all of it costs more than
+the rest. So its block of the pool remembers which rows may differ from 0:
+  1. `new_row_zeros` notes the rows (NOTED). The engine confirms them (KNOWN) if the result goes straight to a leaf, unseen
+     by hooks and captures: it expects rows, lets the node compute, and confirms if the node's result is the array made
+     last. Any other result may be written in place: it stays NOTED, which has no effect;
+  2. code that exposes the array of a `.grad`, or writes to it, forgets the rows first (UNKNOWN). So an array with KNOWN rows
+     has never been exposed. (`gc.get_referents(leaf)` does expose `.grad`: a write through NumPy is not noticed then.)
+  3. an array that dies while its rows are KNOWN leaves a block that is zero outside of them (ZERO_ELSEWHERE): the next
+     `new_row_zeros` that gets the block zeroes only those rows. Other arrays use it like any block, and its state has no
+     effect when they return it;
+  4. reading and changing the state needs the GIL; without one, the lock of the leaf that has the `.grad`. The row numbers
+     stay in place until the block serves as such zeros again or is freed: a loop may read them while another thread
      forgets them.
 """
 
@@ -40,23 +40,23 @@ cdef extern from *:
     ArrayFields *array_fields(PyObject *array) noexcept nogil
 
 cdef enum:
-    FEWER = 4               # so many times more rows than numbers make it worth while to know them
+    FEWER = 4               # knowing the rows pays if the table has this many times more rows
 
 cdef extern from "state.h":
     pass
 
 cdef extern from *:
     """
-    /* the memory that this thread made last, since it expects some */
+    /* the memory that this thread made last since `expect_rows` */
     static AUTOGRAD_CY_THREAD_LOCAL void *autograd_cy_latest;
     """
     void *latest "autograd_cy_latest"
 
 
 cdef cnp.ndarray new_row_zeros(int dtype_code, cnp.npy_intp n, cnp.npy_intp inner, const int64_t *numbers, cnp.npy_intp count):
-    """A new array (n, inner) of zeros, to whose rows of those numbers (they were checked) its maker will add.
+    """A new array (n, inner) of zeros. The caller will add to the rows `numbers`, which it has checked.
 
-    None if that is no better than any zeros: the array is not large, the numbers are many.
+    None if plain zeros are as good: the array is not large, or the numbers are many.
     """
     global latest
     cdef cnp.npy_intp[2] dims
@@ -89,7 +89,7 @@ cdef cnp.ndarray new_row_zeros(int dtype_code, cnp.npy_intp n, cnp.npy_intp inne
 
 
 cdef int64_t *distinct(const int64_t *numbers, cnp.npy_intp count, cnp.npy_intp n, cnp.npy_intp *found) noexcept nogil:
-    """Each of the numbers once, in memory of its own; NULL if there is none."""
+    """Each of the numbers once, in new memory; NULL if that can't be allocated."""
     cdef unsigned char *seen = <unsigned char *> calloc(n // 8 + 1, 1)
     cdef int64_t *once = <int64_t *> malloc((count + 1) * sizeof(int64_t))
     cdef cnp.npy_intp k
@@ -109,7 +109,7 @@ cdef int64_t *distinct(const int64_t *numbers, cnp.npy_intp count, cnp.npy_intp 
 
 
 cdef inline Rows *rows_of(cnp.ndarray array) noexcept:
-    """What the block of an array that owns memory of the pool knows; NULL: it is another."""
+    """The record in the array's block; NULL if the array does not own memory of the pool."""
     if (array_fields(<PyObject *> array).mem_handler != memory_handler()
             or not cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_OWNDATA)):
         return NULL
@@ -123,7 +123,7 @@ cdef void expect_rows() noexcept:
 
 
 cdef void confirm_rows(object made) noexcept:
-    """The node gave this (an array or None): case 1 of NOTE [Rows]."""
+    """The node has returned `made` (an array or None): case 1 of NOTE [Rows]."""
     cdef Rows *rows
     if latest == NULL or made is None or cnp.PyArray_DATA(<cnp.ndarray> made) != latest:
         return
@@ -133,13 +133,13 @@ cdef void confirm_rows(object made) noexcept:
 
 
 cdef void forget_rows(cnp.ndarray array) noexcept:
-    """Somebody gets to see the array, or writes to it: case 2 of NOTE [Rows]."""
+    """The array is about to be exposed or written to: case 2 of NOTE [Rows]."""
     cdef Rows *rows = rows_of(array)
     if rows != NULL:
         rows.state = UNKNOWN
 
 
 cdef Rows *known_rows(cnp.ndarray array) noexcept:
-    """Outside of which rows the array is zero; NULL: that is not known."""
+    """The rows outside of which the array is zero; NULL if they are not known."""
     cdef Rows *rows = rows_of(array)
     return rows if rows != NULL and rows.state == KNOWN else NULL

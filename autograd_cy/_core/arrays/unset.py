@@ -1,4 +1,4 @@
-"""New memory whose elements are not set: with deterministic algorithms they are NaN, or the largest integer."""
+"""New uninitialized memory. With deterministic algorithms it is filled with NaN, or the largest integer."""
 
 from typing import Any
 
@@ -8,21 +8,21 @@ from . import dtypes
 
 
 class Filling:
-    """Whether such memory is filled: both have to be True."""
+    """Whether such memory is filled: both flags must be True."""
 
     is_deterministic = False  # use_deterministic_algorithms()
     is_wanted = True  # utils.deterministic.fill_uninitialized_memory
 
     @classmethod
     def set_wanted(cls, mode: bool) -> None:
-        """set_wanted(mode) -> sets the second; RuntimeError for what is no bool."""
+        """set_wanted(mode) -> sets `is_wanted`; RuntimeError unless it is a bool."""
         if not isinstance(mode, bool):
             raise RuntimeError(f"expected a bool, but got {type(mode).__name__}")
         cls.is_wanted = mode
 
 
 def empty(shape: Any, dtype: Any, make: Any = np.empty) -> np.ndarray:
-    """empty(shape, dtype) -> an array whose elements are whatever `make` leaves there, unless they are to be filled."""
+    """empty(shape, dtype) -> an uninitialized array from `make`, filled if `Filling` says so."""
     array = make(shape, dtype)
     if Filling.is_deterministic and Filling.is_wanted:
         array.fill(_mark(array.dtype))
