@@ -1,5 +1,5 @@
-"""The families that are loaded with the package: all that have methods of Tensor. After this import they are in the
-table OPS; the ones of neural networks, when somebody asks for one."""
+"""The families that are loaded with the package: those with methods of Tensor. After this import they are in the
+table OPS. The operations of neural networks are loaded when one is first used."""
 
 from autograd_cy._core.batching.rules import declare_rule, rule_of
 from autograd_cy._core.graph.tensor import attached

@@ -1,4 +1,4 @@
-"""What parts of an operation cost, measured apart: for the profiler, which sees an operation as a whole."""
+"""The costs of an operation's parts, measured separately: the profiler only sees whole operations."""
 
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport dtype, result_code, to_inexact
@@ -15,7 +15,7 @@ cdef enum:
 
 
 def allocation_ns(dtype element_type, tuple shape, int repeats):
-    """allocation_ns(dtype, shape, repeats) -> (float, float): what it takes to make a result of that shape, and to free it."""
+    """allocation_ns(dtype, shape, repeats) -> (float, float): the time to make a result of that shape, and to free it."""
     cdef cnp.npy_intp[64] dims
     cdef list results = [None] * AT_ONCE
     cdef long long made = 0, freed = 0, start, between
@@ -35,7 +35,7 @@ def allocation_ns(dtype element_type, tuple shape, int repeats):
 
 
 def type_choice_ns(dtype first, dtype second, int repeats):
-    """type_choice_ns(dtype, dtype, repeats) -> float: what it takes to decide the type of a result of two operands."""
+    """type_choice_ns(dtype, dtype, repeats) -> float: the time to decide the result type of two operands."""
     cdef long long start = perf_counter_ns()
     cdef int k, total = 0
     for k in range(repeats):
@@ -44,7 +44,7 @@ def type_choice_ns(dtype first, dtype second, int repeats):
 
 
 def event_ns(int repeats):
-    """event_ns(repeats) -> float: what an event takes while somebody records."""
+    """event_ns(repeats) -> float: the time of one event while a profiler records."""
     cdef long long start = perf_counter_ns()
     for _k in range(repeats):
         end(begin_named(ENGINE, "nothing"))

@@ -1,4 +1,4 @@
-"""Keys of what the core draws itself, and who has them."""
+"""Random keys that the core draws, and their generators."""
 
 from libc.stdint cimport uint64_t
 

@@ -1,12 +1,12 @@
-"""How random numbers enter the graph: what they were drawn with, and what they are written over, get zeros.
+"""Random numbers in the graph: parameters they were drawn with, and overwritten tensors, receive zero gradients.
 
 NOTE [Random streams]
-  1. A generator is NumPy's PCG64, from which NumPy draws what is neither uniform, nor normal, nor an integer of a short range.
+  1. A generator is NumPy's PCG64. NumPy draws all numbers but uniform and normal ones and integers of a short range.
   2. Those are drawn with a key: each tensor takes the next 64 bits of the generator, and each of its elements follows from
-     that key and from the element's place in C order (kernels/random_loops.pyx). So does what dropout() leaves.
-  3. So numbers are the same for any number of threads, on any machine, for any strides; one tensor of n elements moves the
-     generator on by one word, and the first elements of a longer one are the same.
-  4. The generator is the facade's (`set_generator`); it is asked for in the order of the nodes (`take_turn`).
+     that key and from the element's place in C order (kernels/random_loops.pyx). So does the mask of dropout().
+  3. So numbers do not depend on the number of threads, the machine or the strides. A tensor advances the generator by one
+     word, whatever its size, and the first elements of a longer tensor are the same.
+  4. The facade sets the generator (`set_generator`). It is used in the order of the nodes (`take_turn`).
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ cnp.import_array()
 
 
 cdef class Drawn(Node):
-    """Numbers drawn with parameters that are tensors. Its constants: the sizes and type of each."""
+    """Numbers drawn with parameters that are tensors. The node's constants are the size and type of each."""
 
     cdef object vjp(self, object g, int i):
         return new_tensor(np.zeros(*self.constants[i]))
@@ -44,12 +44,12 @@ cdef class BernoulliBackward0(Drawn):
 
 @cython.final
 cdef class NormalBackward1(Drawn):
-    """Of a tensor of means."""
+    """With a tensor of means."""
 
 
 @cython.final
 cdef class NormalBackward2(Drawn):
-    """Of a tensor of deviations."""
+    """With a tensor of deviations."""
 
 
 @cython.final
@@ -106,17 +106,17 @@ cdef class NormalBackward0(Overwriting):
 
 @cython.final
 cdef class RandomBackward0(Overwriting):
-    """Of a range."""
+    """From a range."""
 
 
 @cython.final
 cdef class RandomBackward1(Overwriting):
-    """Of a range from 0."""
+    """From a range that starts at 0."""
 
 
 @cython.final
 cdef class RandomBackward2(Overwriting):
-    """Of all numbers that the type has."""
+    """From all numbers of the type."""
 
 
 @cython.final
@@ -131,7 +131,7 @@ NODES = {node.__name__: node for node in [
 
 
 def drawn_with(Tensor numbers, tuple tensors, str name):
-    """drawn_with(numbers, tensors, name) -> Tensor: the numbers, recorded as that node of the tensors."""
+    """drawn_with(numbers, tensors, name) -> Tensor: the numbers, recorded as a result of the tensors by the node `name`."""
     if any_wanted(tensors):
         likes = tuple([(shape_of(x), (<Tensor> x).array.dtype) for x in tensors])
         record_all(new_node(NODES[name], likes), numbers, tensors)
@@ -140,11 +140,11 @@ def drawn_with(Tensor numbers, tuple tensors, str name):
 
 # keys
 
-cdef object default_generator = None        # _random/streams.py gives it
+cdef object default_generator = None        # set by _random/streams.py
 
 
 def set_generator(generator):
-    """set_generator(generator): where keys come from."""
+    """set_generator(generator): set the source of keys."""
     global default_generator
     default_generator = generator
 
@@ -155,7 +155,7 @@ cdef object new_key():
 
 
 cdef uint64_t key_of(object generator, str function) except? 0:
-    """The next 64 bits of a generator, of the default one if it is None; TypeError for what is none."""
+    """The next 64 bits of a generator, the default one if it is None; TypeError if it is no generator."""
     cdef object given = default_generator if generator is None else generator
     check_generator(generator, function)
     take_turn()
@@ -170,7 +170,7 @@ cdef int check_generator(object generator, str function) except -1:
 
 
 cdef object source_of(object generator):
-    """NumPy's generator of one of ours, of the default one if it is None."""
+    """The NumPy generator behind one of ours, the default one if it is None."""
     cdef object given = default_generator if generator is None else generator
     take_turn()
     source = given._numpy
@@ -180,7 +180,7 @@ cdef object source_of(object generator):
 def drawn_array(str kind, tuple shape, cnp.dtype dtype, generator, str function, double a=0.0, double b=1.0):
     """drawn_array(kind, shape, dtype, generator, function) -> array: "uniform" numbers from [a, b), or "normal" ones.
 
-    Those have mean a and deviation b.
+    Normal numbers have mean a and standard deviation b.
     """
     cdef cnp.ndarray out = np.empty(shape, dtype)
     if not is_differentiable(code_of(out)):
@@ -190,7 +190,7 @@ def drawn_array(str kind, tuple shape, cnp.dtype dtype, generator, str function,
 
 
 def drawn_integers(long long least, unsigned int n, tuple shape, cnp.dtype dtype, generator, str function):
-    """drawn_integers(least, n, shape, dtype, generator, function) -> array: of n integers, the first of which is `least`."""
+    """drawn_integers(least, n, shape, dtype, generator, function) -> array: integers from [least, least + n)."""
     cdef cnp.ndarray out = np.empty(shape, dtype)
     fill_integers(out, key_of(generator, function), least, n)
     return out

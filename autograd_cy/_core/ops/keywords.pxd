@@ -1,4 +1,4 @@
-"""Arguments that operations take besides those of their signatures."""
+"""Arguments that operations accept although their signatures lack them."""
 
 ctypedef object (*CallInPlace)(object function, tuple args, dict kwargs)
 cdef CallInPlace call_in_place      # overwriting.pyx fills it in

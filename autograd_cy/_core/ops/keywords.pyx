@@ -1,5 +1,5 @@
-"""Arguments that operations take besides those of their signatures: NumPy's names, `size=` and its like, `inplace`, `out=`;
-factors in older places; NumPy's scalars as numbers; and what PyTorch takes and this package has no use for.
+"""Arguments that operations accept although their signatures lack them: NumPy's names, `size=` and its like, `inplace`,
+`out=`; factors in deprecated positions; NumPy's scalars as numbers; and PyTorch's arguments without use in this package.
 
 The step of NOTE [Overrides] comes here when a call with one of them has failed.
 """
@@ -14,23 +14,23 @@ from autograd_cy._core.runtime.argument_errors import LACKED_BY, lacking_names, 
 OTHER_NAMES = {
     "axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other",     # NumPy's
     "axis0": "dim0", "axis1": "dim1", "self": "input", "split_size": "split_size_or_sections"}
-CO_VARARGS = 4                         # of a code's flags: a function with *args
+CO_VARARGS = 4                         # in the flags of a code object: a function with *args
 
 cdef CallInPlace call_in_place = NULL
 
 
 cdef object in_older_order(object function, args):
-    """The arguments of a call in a form that PyTorch deprecated, in today's order, and its factors; None if it is none."""
+    """A deprecated call's arguments in today's order, and its factors; None if the call is not deprecated."""
     from autograd_cy._core.ops.older_overloads import in_order
     return in_order(function, args)
 
 
 cdef bint has_another_meaning(object function, list args, tuple names) except -1:
-    """Whether a call with these arguments and keywords, which the function does not take as they are, means something else."""
+    """Whether a call that the function's signature doesn't allow means something else."""
     for name in names:
         if parameter_for(function, name) is not None or name == gathering_parameter(function):
             return True
-        if name == "out" and not function.__name__.endswith("_"):       # what writes into its own tensor writes into no other
+        if name == "out" and not function.__name__.endswith("_"):       # an in-place operation takes no `out`
             return True
         if name == "inplace" and function.__name__ in INPLACE:
             return True
@@ -42,7 +42,7 @@ cdef bint has_another_meaning(object function, list args, tuple names) except -1
 
 
 cdef object as_numbers(object arguments, bint inside=False):
-    """A list, tuple or dict with Python's numbers for NumPy's scalars, also in lists and tuples; itself if none."""
+    """A list, tuple or dict with NumPy's scalars replaced by Python's, also in lists and tuples; itself if none."""
     cdef list old = list(arguments.values()) if type(arguments) is dict else list(arguments)
     cdef list new = [as_number(x, inside) for x in old]
     cdef Py_ssize_t i
@@ -61,7 +61,7 @@ cdef object as_number(object x, bint inside):
 
 
 cdef bint ends_in_inplace(object function, args) except -1:
-    """Whether the argument after the function's own is `inplace`, as in relu(x, True)."""
+    """Whether one argument more than the function has is `inplace`, as in relu(x, True)."""
     return (function.__name__ in INPLACE and len(args) == function.__code__.co_argcount + 1
             and isinstance(args[len(args) - 1], bool))
 
@@ -75,13 +75,13 @@ cdef object parameter_for(object function, str name):
 
 
 cdef object gathering_parameter(object function):
-    """The name of the parameter that takes the rest of the arguments, as the size in x.view(2, 3); None if there is none."""
+    """The name of the `*` parameter, such as the size in x.view(2, 3); None if there is none."""
     cdef object code = function.__code__
     return code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if code.co_flags & CO_VARARGS else None
 
 
 cdef object called_otherwise(object function, tuple args, dict kwargs):
-    """The call with what those arguments mean; TypeError if that doesn't fit either."""
+    """Make the call with those arguments translated; TypeError if it doesn't fit either."""
     args, kwargs = as_numbers(args), as_numbers(kwargs)
     if function.__name__ in LACKED_BY:
         refusal = refusal_of(function.__name__, kwargs)

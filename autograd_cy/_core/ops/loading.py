@@ -1,4 +1,4 @@
-"""How families of operations are loaded: their modules are imported, then their functions and nodes get what all have."""
+"""Loading families of operations: their modules are imported, then their functions and nodes get the common parts."""
 
 from importlib import import_module
 from itertools import islice
@@ -9,11 +9,11 @@ from autograd_cy._core.modules import collector_paused, compiled_below
 from autograd_cy._core.ops.overrides import make_overridable
 from autograd_cy._core.ops.registry import OPS
 
-_finished = 0  # so many of the table's operations have their steps
+_finished = 0  # this many of the table's operations have their steps
 
 
 def load(*families):
-    """load("pointwise", "shapes"): import all modules of these families, which are then in the table, with their steps."""
+    """load("pointwise", "shapes"): import all modules of these families. Their operations enter the table and get steps."""
     global _finished
     with collector_paused():
         for module in compiled_below(__package__, dirname(__file__)):

@@ -1,6 +1,6 @@
-"""Positional forms of a few operations that PyTorch deprecated and still takes: numbers among the tensors.
+"""Positional forms of a few operations that PyTorch has deprecated but still accepts: numbers among the tensors.
 
-The factors stand behind the input, or the first of them before it: a.add_(2, b), addmm(beta, input, alpha, a, b), and the
+The factors come after the input, or the first of them before it: a.add_(2, b), addmm(beta, input, alpha, a, b), and the
 method M.addmm(beta, alpha, a, b).
 """
 
@@ -13,7 +13,7 @@ _NAMES = {"add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr", "badd
 
 
 def in_order(function, args):
-    """The arguments of such a call in the order of today's form, and its factors by name; None if it is no such call."""
+    """The arguments of such a call in today's order, and its factors by name; None if the call is not of that form."""
     if function.__name__.removesuffix("_") not in _NAMES:
         return None
     code = function.__code__
@@ -29,7 +29,7 @@ def in_order(function, args):
 
 
 def warn_of(function, args):
-    """Warn of a call in such a form, in PyTorch's words; once in a process, whichever operation it is."""
+    """Warn of such a call with PyTorch's text, once in a process for all operations."""
     code = function.__code__
     name, tensors = function.__name__, [f"Tensor {name}" for name in code.co_varnames[1 : code.co_argcount]]
     factors = [f"Number {name}" for name in code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]]

@@ -1,6 +1,6 @@
-"""The argument `out=` of public operations: the result written into a tensor that is given (knows no operation).
+"""The argument `out=` of public operations: the result is written into a given tensor (knows no operation).
 
-Operations don't have the parameter; the step of NOTE [Overrides] comes here when a call with it has failed.
+Operations lack the parameter; the step of NOTE [Overrides] comes here when a call with it has failed.
 """
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
@@ -24,12 +24,12 @@ cnp.import_array()
 
 cdef frozenset MAKES_TENSORS = frozenset((
     "empty eye full linspace logspace ones rand randint randn randperm range tril_indices triu_indices zeros").split())
-cdef frozenset COUNTED = frozenset(("arange linspace logspace").split())    # keep the shape of an `out` of as many elements
+cdef frozenset COUNTED = frozenset(("arange linspace logspace").split())    # an `out` with as many elements keeps its shape
 
 
 cdef object call_into(object function, tuple args, dict kwargs):
-    """function(*args, **kwargs) without `out`, copied into `out`, which is returned. Refused where it would be recorded, and
-    for dual tensors."""
+    """function(*args, **kwargs) without `out`, copied into `out`, which is returned. Refused if the call would be recorded,
+    and for dual tensors."""
     cdef str name = function.__name__
     cdef object out = kwargs.pop("out"), result
     cdef Extent extent
@@ -68,7 +68,7 @@ cdef object call_into(object function, tuple args, dict kwargs):
 
 
 def into(out, Tensor result, str name):
-    """into(out, result, name) -> Tensor: the result of a function that makes tensors written into `out`, which is returned."""
+    """into(out, result, name) -> Tensor: write the result of a creation function into `out`, and return it."""
     check_out(<Tensor?> out, name)
     if name in COUNTED and cnp.PyArray_SIZE((<Tensor> out).array) == cnp.PyArray_SIZE(result.array):
         result = (<object> result).view(out.shape)
@@ -76,7 +76,7 @@ def into(out, Tensor result, str name):
 
 
 cpdef int check_out(Tensor out, str name) except -1:
-    """check_out(out, name): refuse a tensor that a function that makes tensors can't write its result into."""
+    """check_out(out, name): refuse a tensor that a creation function can't write its result into."""
     cdef int mode = current_mode()
     if mode & FORWARD_AD and has_tangent(out) or not mode & NO_GRAD and wants_grad(out):
         raise RuntimeError(f"{name}(): functions with out=... arguments don't support automatic differentiation, but one of "
@@ -88,9 +88,9 @@ cpdef int check_out(Tensor out, str name) except -1:
 
 
 cdef Tensor written_out(Tensor out, Tensor result, str name):
-    """The result written into `out`, which is returned."""
+    """Write the result into `out`, and return it."""
     check_cast(code_of(result.array), code_of(out.array))
-    thread_state().mode &= ~OP_HOOKS            # the copy is no operation of its own
+    thread_state().mode &= ~OP_HOOKS            # the copy is not an operation of its own
     if cnp.PyArray_SAMESHAPE(out.array, result.array):
         return <Tensor> (<object> out).copy_(result)
     if cnp.PyArray_SIZE(out.array):
@@ -100,7 +100,7 @@ cdef Tensor written_out(Tensor out, Tensor result, str name):
 
 
 cdef int warn_of_resize(Tensor out, Tensor result, str name) except -1:
-    """Say that `out` has elements and gets another shape. Functions that make tensors of given sizes are silent."""
+    """Warn that a nonempty `out` gets another shape. Functions that make tensors of given sizes are silent."""
     sizes = list((<object> out).shape)
     if name == "arange":
         warn_user(f"The number of elements in the out tensor of shape {sizes} is {cnp.PyArray_SIZE(out.array)} which does not "
@@ -116,7 +116,7 @@ cdef int warn_of_resize(Tensor out, Tensor result, str name) except -1:
 
 
 cdef Tensor take_over(Tensor out, Tensor result, str name):
-    """Give a tensor without elements those of the result: case 7 of NOTE [All or nothing]."""
+    """Move the result's memory and shape into an empty `out`: case 7 of NOTE [All or nothing]."""
     cdef Tensor fresh = new_tensor(copy_in_order(result.array, code_of(out.array)))
     (<object> fresh).copy_(result)
     if out.grad_fn is not None:
@@ -128,7 +128,7 @@ cdef Tensor take_over(Tensor out, Tensor result, str name):
 
 cdef bint are_tensors(object results) except -1:
     for x in results:
-        if not isinstance(x, Tensor):           # the edges of histogramdd(), a tuple of them
+        if not isinstance(x, Tensor):           # histogramdd() returns a tuple of edges
             return False
     return True
 
@@ -138,7 +138,7 @@ cdef bint is_wanted(Tensor x) except -1:
 
 
 cdef bint any_of(bint (*question)(Tensor) except -1, object values, int depth=0) except -1:
-    """Whether that is true of any of the tensors, also in tuples and lists."""
+    """Whether the question is true of any of the tensors, also in tuples and lists."""
     check_depth(depth)
     for value in values:
         if isinstance(value, Tensor):

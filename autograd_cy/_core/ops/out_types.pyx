@@ -20,7 +20,7 @@ cdef frozenset OF_TRUTH = frozenset(("isneginf", "isposinf", "signbit"))
 
 
 cdef int check_type(Tensor out, Tensor result, str name, tuple args, dict kwargs) except -1:
-    """Refuse an `out` of another type than the only result, if the operation doesn't convert it or was asked for `dtype`."""
+    """Refuse an `out` of another type than the only result, if the operation doesn't convert it or got `dtype`."""
     cdef int own = code_of(result.array), other = code_of(out.array)
     if own == other:
         return 0
@@ -43,7 +43,7 @@ cdef bint may_convert(str name, tuple args, dict kwargs) except -1:
 
 
 cdef int check_named(str name, int own, int other) except -1:
-    """Refuse types with the texts that single operations have."""
+    """Refuse types with the error texts of single operations."""
     if name in ("nonzero", "nonzero_static"):
         raise RuntimeError(f"{name}: Expected out tensor to have scalar type {type_word(own)} but got scalar type "
                            f"{type_word(other)}")
@@ -63,7 +63,7 @@ cdef int check_named(str name, int own, int other) except -1:
 
 
 cdef int check_type_of_several(Tensor out, Tensor result, str name, Py_ssize_t number) except -1:
-    """Refuse an `out` of another type than the result of this number among several."""
+    """Refuse an `out` of another type than its result, the one with this number."""
     cdef int own = code_of(result.array), other = code_of(out.array)
     if own == other or (name in SEVERAL_CONVERTED and own != INT64):
         return 0

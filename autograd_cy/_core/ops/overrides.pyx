@@ -2,27 +2,27 @@
 
 NOTE [Overrides]
 An operation called with such an object hands the call over: x.__torch_function__(function, types, args, kwargs). Calls
-on Tensors must not pay for it, so nothing looks at the arguments of a call that works:
-  1. An object that is no Tensor makes the operation fail, before anything is changed. Each public operation is entered by
-     way of a step (put into the vectorcall slot of the function) which looks for such objects in the arguments when it
-     has failed, and if there are any, calls them instead.
-  2. A subclass of Tensor is taken for a Tensor. The first one that is defined arms the steps (`arm`): from then on they
-     look at the types of the arguments beforehand, and so do the operators; the facade's own methods get a step, too.
-  3. A class that has Tensor's own `__torch_function__` is not asked: the operation runs as it does on Tensors, and its
-     results are moved into the class (`in_class`). One that has `_disabled_torch_function_impl` is a Tensor; nn.Parameter
-     is known as such to the steps (`take_for_tensors`), for most operands of a model are Parameters.
-  4. The same step answers for arguments that no operation has a parameter for: `out=`, `axis=` and others (keywords.pyx), and
-     calls an operation again that a NumPy scalar made fail, with a Python number.
-  5. An operator that declines an operand looks, too, before it leaves the other operand to try.
-  6. A BatchedTensor makes the call go to the batching rule of the operation: NOTE [Batching]. One that is composed of others
-     runs as it is, and so do the facade's methods that have no rule.
-  7. Within `calls_handed_to(handler)` each call of an operation is the handler's, who is asked before all others, but not for
-     the calls that are made while it answers. In-place operators and assignments to items are not handed over.
-  8. With `creations`, so is each call of a function in Python that makes tensors (the step of runtime/entry.pyx asks for it),
-     and of a method of the facade. What is composed of operations elsewhere asks `answer_of_handler`.
-  9. The last handler (`hand_last_to`; autocast is one) is asked where no handler of case 7 is: after all of those, and after
-     arguments that take over. It sees what case 8 lists, too. If it returns NotImplemented, the call is made as without
-     it, and it sees the calls of operations that this one consists of.
+on Tensors must not pay for it, so a call that succeeds never looks for such objects:
+  1. An object that is no Tensor makes the operation fail before it changes anything. Each public operation is entered
+     through a step in the function's vectorcall slot. After a failure the step looks for such objects in the arguments
+     and, if there are any, calls them instead.
+  2. An instance of a subclass passes as a Tensor. The first subclass that is defined arms the steps (`arm`): from then on
+     they look at the types of the arguments beforehand, and so do the operators; the facade's own methods get a step, too.
+  3. A class with Tensor's own `__torch_function__` is not asked: the operation runs as it does on Tensors, and its
+     results are moved into the class (`in_class`). A class with `_disabled_torch_function_impl` is treated as Tensor. The
+     steps know nn.Parameter by identity (`take_for_tensors`), as most operands of a model are Parameters.
+  4. The same step handles arguments that no operation has a parameter for: `out=`, `axis=` and others (keywords.pyx). It
+     also repeats a call that failed because of a NumPy scalar, with a Python number.
+  5. An operator that declines an operand also looks for overrides before Python tries the other operand.
+  6. A call with a BatchedTensor goes to the batching rule of the operation: NOTE [Batching]. A composite operation runs as
+     it is, and so do the facade's methods without a rule.
+  7. Within `calls_handed_to(handler)` the handler gets each call of an operation, before all others, except for the calls
+     that it makes itself. In-place operators and item assignments are not handed over.
+  8. With `creations`, it also gets each call of a Python function that makes tensors (through the step of
+     runtime/entry.pyx), and of a method of the facade. Other composite functions call `answer_of_handler`.
+  9. The last handler (`hand_last_to`; autocast is one) is asked where no handler of case 7 is set, and after arguments that
+     take over. It also gets the calls of case 8. If it returns NotImplemented, the call is made as without it, and the
+     handler gets the calls of the operations inside.
 """
 
 import functools
@@ -64,7 +64,7 @@ cdef extern from "steps.h":
     PyObject *unwatched(PyObject *, PyObject **, size_t, PyObject *, vectorcallfunc) except NULL
     Failed failed
     int armed
-    int handlers                        # how many `calls_handed_to` are open, of all threads; one more for the last handler
+    int handlers                        # number of open `calls_handed_to`, of all threads; one more for the last handler
     PyObject **handler_variables
     bint has_handler() noexcept
     void *plain_type
@@ -103,12 +103,12 @@ sees_creations = ContextVar("autograd_cy handler of creations", default=False)
 last_handler = ContextVar("autograd_cy last handler of calls", default=None)
 handler_variables[0], handler_variables[1] = <PyObject *> call_handler, <PyObject *> last_handler
 
-cdef bint is_last_used = False              # whether there ever was a last handler
+cdef bint is_last_used = False              # whether a last handler was ever set
 cdef object default_override = None        # Tensor's own
 cdef dict functions = {}                   # name -> the public function of that name, for operators
 cdef dict facade_methods = {}              # name -> a method of Tensor that is no operation
 
-# The operations that stand for the operators; of the reflected ones, with the operands in their order.
+# The operation of each operator; reflected operators swap their operands first.
 cdef dict operations = {
     ADD: "add", SUB: "sub", MUL: "mul", DIV: "div", RSUB: "sub", RDIV: "div", POW: "pow", MATMUL: "matmul",
     EQ: "eq", NE: "ne", LT: "lt", LE: "le", GT: "gt", GE: "ge",
@@ -119,7 +119,7 @@ cdef dict operations = {
 
 cdef PyObject *call_with_subclasses(PyObject *function, PyObject **args, size_t n, PyObject *names,
                                     vectorcallfunc original) except NULL:
-    """Cases 2 and 3 of NOTE [Overrides]: a call that has a subclass of Tensor among its arguments."""
+    """Cases 2 and 3 of NOTE [Overrides]: a call with a subclass of Tensor among its arguments."""
     cdef list arguments = arguments_of(args, n, names)
     cdef BatchLevel level
     cdef object handler = handler_for(arguments)
@@ -149,7 +149,7 @@ cdef PyObject *call_with_subclasses(PyObject *function, PyObject **args, size_t 
 
 
 cdef object handler_for(object arguments):
-    """Who is handed a call here: cases 7 and 9; None if nobody is."""
+    """The handler that gets a call here: cases 7 and 9; None if there is none."""
     if not has_handler():
         return None
     handler = call_handler.get()
@@ -163,7 +163,7 @@ cdef object last_handler_for(object arguments):
 
 
 cdef PyObject *handled(object handler, object function, list arguments, tuple names) except? NULL:
-    """A new reference to the answer; NULL without an error if the call is made as it is."""
+    """A new reference to the answer; NULL without an error if the call is to be made as it is."""
     cdef Py_ssize_t n = len(arguments) - len(names)
     result = handled_call(handler, function, tuple(arguments[:n]), dict(zip(names, arguments[n:])))
     if result is NotImplemented:
@@ -173,7 +173,7 @@ cdef PyObject *handled(object handler, object function, list arguments, tuple na
 
 
 cdef object handled_call(object handler, object function, tuple args, dict kwargs):
-    """What a handler answers, which does not see the calls that it makes."""
+    """The handler's answer. The handler does not get the calls that it makes itself."""
     handling = last_handler if call_handler.get() is None else call_handler
     token = handling.set(None)
     try:
@@ -183,13 +183,13 @@ cdef object handled_call(object handler, object function, tuple args, dict kwarg
 
 
 def answer_of_handler(function, args, kwargs):
-    """What the handler of `calls_handed_to(handler, creations=True)` answers to a call; NotImplemented if there is none."""
+    """The answer of the handler of `calls_handed_to(handler, creations=True)` to a call; NotImplemented if there is none."""
     handler = handler_of_creations(args)
     return NotImplemented if handler is None else handled_call(handler, function, args, kwargs)
 
 
 cdef object handler_of_creations(object arguments):
-    """Who is handed the calls of case 8 here; None if nobody is."""
+    """The handler that gets the calls of case 8 here; None if there is none."""
     handler = call_handler.get()
     if handler is None:
         return last_handler_for(arguments)
@@ -197,9 +197,9 @@ cdef object handler_of_creations(object arguments):
 
 
 def hand_last_to(handler):
-    """hand_last_to(handler): let the handler be the last one in this context: case 9 of NOTE [Overrides]; None: there is none.
+    """hand_last_to(handler): set the last handler of this context: case 9 of NOTE [Overrides]; None removes it.
 
-    Calls look for it from the first use on: contexts are copied, and nothing tells that the last copy has ended.
+    After the first use calls always look for it: contexts are copied, and nothing tells when the last copy has ended.
     """
     global handlers, is_last_used
     last_handler.set(handler)
@@ -210,7 +210,7 @@ def hand_last_to(handler):
         watch_entries(entered, 1)
 
 
-# The facade's modules whose public functions make tensors, or are composed of operations: case 8.
+# The facade's modules with public functions that make tensors, or are composed of operations: case 8.
 cdef frozenset MAKERS = frozenset([f"autograd_cy.{name}" for name in (
     "_creation.data _creation.filled _creation.indices _creation.sequences _creation.strided _creation.windows "
     "_random.sampling random nn.functional nn._embedding_bag nn._multi_head").split()])
@@ -220,7 +220,7 @@ cdef frozenset MAKERS = frozenset([f"autograd_cy.{name}" for name in (
 def calls_handed_to(handler, creations=False):
     """Within it, handler(function, args, kwargs) answers the calls of operations: cases 7 and 8 of NOTE [Overrides].
 
-    `handler` None lets the calls be made, for those within another handler.
+    With `handler` None the calls are made as they are, even within another handler.
     """
     global handlers
     arm()
@@ -237,15 +237,15 @@ def calls_handed_to(handler, creations=False):
 
 
 def put_back(variable, token):
-    """put_back(variable, token): variable.reset(token), except that a thread may have ended before it left what it entered."""
+    """put_back(variable, token): variable.reset(token), but tolerate a thread that has ended within the block."""
     try:
         variable.reset(token)
-    except ValueError:      # another context: that of the thread is gone
+    except ValueError:      # another context: the thread and its context are gone
         pass
 
 
 cdef PyObject *entered(PyObject *function, PyObject **args, size_t n, PyObject *names) except? NULL:
-    """Case 8: the handler's answer; NULL without an error if the call is not for it."""
+    """Case 8: the handler's answer; NULL without an error if the handler does not get the call."""
     if not has_handler():
         return NULL
     if getattr(<object> function, "_home", None) not in MAKERS or (<object> function).__name__.startswith("_"):
@@ -256,12 +256,12 @@ cdef PyObject *entered(PyObject *function, PyObject **args, size_t n, PyObject *
 
 
 cdef bint hands_over() noexcept:
-    """Whether a handler gets the calls of operations in this context: a function that replaces several must call them then."""
+    """Whether a handler gets calls in this context. A fused function must then call the operations that it replaces."""
     return has_handler()
 
 
 cdef PyObject *called_for_batch(object function, BatchLevel level, list arguments, tuple names) except NULL:
-    """Case 6: a call with tensors that stand for all samples of a batch."""
+    """Case 6: a call with BatchedTensors."""
     cdef Py_ssize_t n = len(arguments) - len(names)
     cdef dict kwargs = dict(zip(names, arguments[n:]))
     if kwargs.get("out") is not None:
@@ -302,7 +302,7 @@ cdef BatchLevel inner(BatchLevel a, BatchLevel b):
 
 
 cdef PyObject *call_failed(PyObject *function, PyObject **args, size_t n, PyObject *names) except NULL:
-    """Cases 1 and 4: the result of a call that others take over; else NULL, the exception untouched."""
+    """Cases 1 and 4: the result of a call that is taken over; else NULL, the exception untouched."""
     cdef PyObject *error = NULL
     cdef PyObject *value = NULL
     cdef PyObject *trace = NULL
@@ -361,10 +361,10 @@ cdef tuple keys_of(PyObject *names):
     return () if names == NULL else <tuple> names
 
 
-# who takes over
+# which arguments take over
 
 cdef list overriding(object arguments, bint tensors):
-    """The arguments that take over, and those in lists and tuples: one of each type, a subclass before its base."""
+    """The arguments that take over, also in lists and tuples: one of each type, a subclass before its base."""
     cdef list found = []
     for x in arguments:
         if type(x) is list or type(x) is tuple:
@@ -395,7 +395,7 @@ cdef int add_overriding(list found, object x, bint tensors) except -1:
 
 
 cdef object class_of_results(list found):
-    """The class of the results, if those that take over leave it at that: case 3; else None."""
+    """The class of the results, if all arguments that take over use Tensor's override: case 3; else None."""
     if not found:
         return None
     cls = type(found[0])
@@ -406,7 +406,7 @@ cdef object class_of_results(list found):
 
 
 cdef object hand_over(object function, list found, tuple args, dict kwargs):
-    """Ask one after the other; TypeError if all return NotImplemented."""
+    """Ask one after another; TypeError if all return NotImplemented."""
     result = answer_of(function, found, args, kwargs)
     if result is not NotImplemented:
         return result
@@ -426,14 +426,14 @@ cdef object answer_of(object function, list found, tuple args, dict kwargs):
 
 
 cdef object declined(str name, object left, object right):
-    """Case 5: what an operator returns that has no use for its operands."""
+    """Case 5: the result of an operator that can't use its operands."""
     cdef list found = overriding((left, right), False)
     name = "pow" if name.startswith(("power", "squared")) else name.rstrip("_")
     return hand_over(functions[name], found, (left, right), {}) if found and name in functions else NotImplemented
 
 
 cdef object operator_of_subclass(int k, object left, object right):
-    """An operator with an operand of a subclass, or that is handed over."""
+    """An operator with an operand of a subclass, or with a handler."""
     cdef object handler = handler_for((left, right))
     cdef BatchLevel level
     if handler is not None and isinstance(left, OPERANDS) and (k == ITEM or isinstance(right, OPERANDS)):
@@ -469,10 +469,10 @@ cdef object operator_on_batch(int k, BatchLevel level, object left, object right
 
 
 cdef bint are_aligned(object left, object right) noexcept:
-    """Whether the values of two operands, one of them a BatchedTensor, can be computed with as they are.
+    """Whether an operator may work directly on the values of two operands, at least one of which is a BatchedTensor.
 
-    That is so without outer levels, where the dimensions of both samples are the last ones of their values, and where there
-    are any: a type without dimensions counts less.
+    That is so without outer levels, if the samples' dimensions are the last ones of both values, and if samples are not 0-d:
+    a 0-d type counts less in promotion.
     """
     cdef int left_rank = -1, right_rank = -1
     if isinstance(left, Tensor):
@@ -493,7 +493,7 @@ cdef bint are_aligned(object left, object right) noexcept:
 
 
 cdef object first_value(object x):
-    """All samples of a BatchedTensor; what else is an operand as it is."""
+    """All samples of a BatchedTensor; any other operand as it is."""
     return (<BatchedTensor> x).value if isinstance(x, Tensor) and (<Tensor> x).batched else x
 
 
@@ -526,7 +526,7 @@ def has_torch_function(arguments):
 
 
 def overrides_gradients(arguments):
-    """overrides_gradients(arguments) -> bool: has_torch_function() but for sparse tensors, which the engine knows."""
+    """overrides_gradients(arguments) -> bool: has_torch_function() except for sparse tensors, which the engine handles."""
     return any([not is_sparse(x) for x in overriding(tuple(arguments), True)])
 
 
@@ -574,20 +574,20 @@ cdef str path_of(object function):
 
 
 def take_for_tensors(cls):
-    """take_for_tensors(cls): let instances of that one class, which overrides nothing, cost what Tensors cost."""
+    """take_for_tensors(cls): treat instances of this class, which overrides nothing, as fast as Tensors."""
     global parameter_type
     parameter_type = <void *> cls
     Py_INCREF(cls)
 
 
 def is_taken_over(tuple arguments):
-    """is_taken_over(arguments) -> bool: whether handle_torch_function() has something to do, also because of batches."""
+    """is_taken_over(arguments) -> bool: whether handle_torch_function() has something to do, for overrides or batches."""
     return batch_level(arguments) is not None or bool(overriding(arguments, True))
 
 
 @contextmanager
 def subclasses_as_tensors():
-    """Within it, a subclass's `__torch_function__` is not looked for; that of sparse tensors is."""
+    """Within it, `__torch_function__` of subclasses is ignored, except for sparse tensors."""
     token = switched_off.set(True)
     try:
         yield
@@ -596,7 +596,7 @@ def subclasses_as_tensors():
 
 
 def default_torch_function(cls, function, types, args=(), kwargs=None):
-    """Tensor's `__torch_function__`: call the function as if they were Tensors; its results are of the class."""
+    """Tensor's `__torch_function__`: call the function on the instances as Tensors; its results are of the class."""
     if not all([issubclass(cls, t) for t in types]):
         return NotImplemented
     with subclasses_as_tensors():
@@ -604,16 +604,16 @@ def default_torch_function(cls, function, types, args=(), kwargs=None):
 
 
 def disabled_torch_function(function, types, args=(), kwargs=None):
-    """_disabled_torch_function_impl(function, types, args, kwargs): as `__torch_function__` of a subclass, makes it a Tensor.
+    """_disabled_torch_function_impl(function, types, args, kwargs): as a subclass's `__torch_function__`, treats it as Tensor.
 
-    Results of operations on its instances are Tensors then, as on those of PyTorch's Parameter.
+    Operations on its instances return Tensors then, as for PyTorch's Parameter.
     """
     with subclasses_as_tensors():
         return function(*args, **(kwargs or {}))
 
 
 cdef object in_class(object result, object cls, int depth=0):
-    """What an operation returned, with its Tensors as instances of the class."""
+    """An operation's result, with its Tensors as instances of the class."""
     if isinstance(result, Tensor):
         return result if isinstance(result, cls) else as_subclass(<Tensor> result, cls)
     if isinstance(result, (tuple, list)):
@@ -672,10 +672,10 @@ cdef int check_class(object cls) except -1:
 # calls as events
 
 cdef int watch(bint on) except -1:
-    """Let each call of an operation be an event from now on, or no longer."""
+    """Switch on or off that each call of an operation is an event."""
     global armed
     cdef int k
-    if not public_names:        # which may let another thread run
+    if not public_names:        # this may let another thread run
         public_names.update({value.fget: name for name, value in vars(TensorBase).items() if isinstance(value, property)})
     if on == (armed & WATCHED != 0):
         return 0
@@ -735,7 +735,7 @@ cdef object sign_as_event(int k, object operand):
 
 
 cdef int note_operands(Span span, PyObject *value) noexcept:
-    """Note a Tensor, or those in a list or tuple."""
+    """Note a Tensor, or the Tensors in a list or tuple."""
     if isinstance(<object> value, Tensor):
         note_operand(span, (<Tensor> value).array)
     elif type(<object> value) is list or type(<object> value) is tuple:
@@ -764,7 +764,7 @@ def init_subclass(cls, **kwargs):
 
 
 cpdef int arm() except -1:
-    """Let the steps look at the types of arguments from now on."""
+    """Make the steps look at the types of arguments from now on."""
     global armed
     cdef int k
     cdef bint on = armed & WATCHED
@@ -781,7 +781,7 @@ cpdef int arm() except -1:
     if on:
         watch(True)
     for name, value in facade_methods.items():
-        if vars(Tensor).get(name) is value:             # else a user has put something else there
+        if vars(Tensor).get(name) is value:             # else a user has replaced it
             extend(name, property(overridable(value.fget, False), value.fset, value.fdel)
                    if isinstance(value, property) else overridable(value))
     return 0
@@ -811,7 +811,7 @@ def overridable(function, bint is_method=True):
 
 
 def make_overridable(function, name=None):
-    """Enter an operation, public under that name, or a method of Tensor: its calls can be handed over."""
+    """Register an operation, public under that name, or a method of Tensor: its calls can be handed over."""
     if name is not None:
         functions[name] = function
     if not put_step(function):

@@ -1,4 +1,4 @@
-"""In-place operations made of others, and those that put other values in the place of a tensor's own."""
+"""In-place operations composed of others, and those that overwrite a tensor's values."""
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
