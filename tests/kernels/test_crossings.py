@@ -72,7 +72,9 @@ BLOCKS = {
     "channel_norm_loops.TILE": 1 << 12,
     "channel_norm_loops.ROWS": 64,
     "channel_norm_loops.SLICE": 1 << 12,  # crossed in test_channels_last.py
-    "channel_windows.LEAST": 16,  # crossed in test_channels_last.py
+    "channel_windows.LEAST": 16,  # crossed in test_channels_last.py, as are the next
+    "channel_windows.LANES": 64,
+    "channel_windows.FEW_LANES": 16,
     "conv_arrays.FEWEST": 32,  # crossed in test_channels_last.py, as are the next
     "conv_arrays.COLUMNS": 32,
     "conv_arrays.LANES": 16,

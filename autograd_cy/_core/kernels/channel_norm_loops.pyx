@@ -275,7 +275,7 @@ cdef void sum_columns "autograd_cy_sum_columns"(
         j += STRIP
     for k in range(j, width):
         first[k] = second[k] = 0
-    for row in range(rows):
+    for row in range(rows if j < width else 0):
         for k in range(j, width):
             if g == NULL:
                 first[k] = first[k] + (x[row * stride + k] - centers[k])

@@ -7,7 +7,6 @@ channels.
 
 cimport cython
 from libc.math cimport INFINITY
-from libc.stdlib cimport free, malloc
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array, new_zeros
 from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second
@@ -33,7 +32,7 @@ cdef extern from *:
     #include "clones.h"
     #define DECLARE_CLONED(number, fuse) \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_pixel_maxima( \\
-            number const *, number *, long long *, void const *, npy_intp, number *);
+            number const *, number *, long long *, void const *, npy_intp);
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
     DECLARE_CLONED(long long, __pyx_fuse_2)
@@ -43,6 +42,8 @@ cdef enum:
     EXACT = 1 << 24         # pixels of an image, up to which float32 counts them
     PARTS = 4               # in which channels are shared
     LEAST = 16              # channels of a part
+    LANES = 64              # channels whose largest elements stay in registers ...
+    FEW_LANES = 16          # ... or so many
 
 cdef struct Along:          # the windows along one dimension
     const long long *starts
@@ -59,7 +60,6 @@ cdef struct Images:         # the arrays of a loop that is shared
     npy_intp parts          # in which channels are shared
     Arrival arrival
     bint is_wrong           # a place is outside of its image
-    bint has_no_room
 
 
 cdef bint counts_places(cnp.ndarray x) noexcept:
@@ -80,7 +80,7 @@ cdef tuple channel_maxima(cnp.ndarray x, tuple tables, tuple dilation):
     cdef Images images
     cdef cnp.ndarray y, places, table
     whole[0], whole[1] = 0, 1
-    images.size, images.channels, images.has_no_room = 1, cnp.PyArray_DIM(x, ndim - 1), False
+    images.size, images.channels = 1, cnp.PyArray_DIM(x, ndim - 1)
     shape[0], shape[ndim - 1] = cnp.PyArray_DIM(x, 0), images.channels
     for k in range(3):
         if k < 3 - dims:
@@ -98,8 +98,6 @@ cdef tuple channel_maxima(cnp.ndarray x, tuple tables, tuple dilation):
     if cnp.PyArray_SIZE(y):
         parallel_for(maxima_f32 if code_of(x) == FLOAT32 else maxima_f64 if code_of(x) == FLOAT64 else maxima_i64, &images,
                      rows, (cnp.PyArray_SIZE(x) + cnp.PyArray_SIZE(y)) // rows)
-    if images.has_no_room:
-        raise MemoryError("no memory for the places of a row")
     return channels_second(y), channels_second(places)
 
 
@@ -118,59 +116,58 @@ cdef void maxima_i64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogi
 
 cdef void maxima(Images *p, const Number *x, Number *y, npy_intp row, npy_intp end) noexcept nogil:
     cdef npy_intp of_image = p.along[0].out * p.along[1].out, of_row = p.along[2].out * p.channels
-    cdef Number *room = <Number *> malloc((p.channels + 1) * sizeof(Number))
-    if room == NULL:
-        p.has_no_room = True
-        return
     while row < end:
-        pixel_maxima(x + row // of_image * p.size * p.channels, y + row * of_row, p.places + row * of_row, p, row % of_image,
-                     room)
+        pixel_maxima(x + row // of_image * p.size * p.channels, y + row * of_row, p.places + row * of_row, p, row % of_image)
         row += 1
-    free(room)
 
 
 cdef void pixel_maxima "autograd_cy_pixel_maxima"(
-        const Number *x, Number *y, long long *places, const void *images, npy_intp row, Number *offsets) noexcept nogil:
-    """One row of windows. Places are kept as Numbers, for loops over elements of one width. Pointers, for loops that are
-    compiled for each instruction set."""
+        const Number *x, Number *y, long long *places, const void *images, npy_intp row) noexcept nogil:
+    """One row of windows. Pointers, for loops that are compiled for each instruction set."""
     cdef const Images *p = <const Images *> images
     cdef const Along *w = &p.along[0]
-    cdef npy_intp i = row // w[1].out, j = row % w[1].out, n = p.channels, a, b, c, k, channel, corner, offset
+    cdef npy_intp i = row // w[1].out, j = row % w[1].out, n = p.channels, k, channel, corner, lanes
     cdef npy_intp deep = w[0].counts[i], high = w[1].counts[j]
-    cdef const Number *pixel
     for k in range(w[2].out):
         corner = (w[0].starts[i] * w[1].n + w[1].starts[j]) * w[2].n + w[2].starts[k]
-        start_pixel(x + corner * n, y, offsets, n, deep == 0 or high == 0 or w[2].counts[k] == 0)
-        for a in range(deep):
-            for b in range(high):
-                for c in range(w[2].counts[k]):
-                    offset = (a * w[0].dilation * w[1].n + b * w[1].dilation) * w[2].n + c * w[2].dilation
-                    pixel = x + (corner + offset) * n
-                    if offset:
-                        compare_pixel(pixel, y, offsets, n, <Number> offset)
-        for channel in range(n):
-            places[channel] = corner + <int> offsets[channel]      # below EXACT: 32 bits are converted side by side
+        channel = 0
+        while channel < n:
+            lanes = LANES if channel + LANES <= n else FEW_LANES if channel + FEW_LANES <= n else n - channel
+            if lanes == LANES:          # numbers that the compiler knows, for loops in registers
+                window_maxima(x + channel, y + channel, places + channel, w, n, corner, deep, high, w[2].counts[k], LANES)
+            elif lanes == FEW_LANES:
+                window_maxima(x + channel, y + channel, places + channel, w, n, corner, deep, high, w[2].counts[k], FEW_LANES)
+            else:
+                window_maxima(x + channel, y + channel, places + channel, w, n, corner, deep, high, w[2].counts[k], lanes)
+            channel += lanes
         y += n
         places += n
 
 
-cdef inline void start_pixel(const Number *pixel, Number *best, Number *offsets, npy_intp n, bint is_empty) noexcept nogil:
-    cdef npy_intp k
-    for k in range(n):
+cdef inline void window_maxima(const Number *x, Number *y, long long *places, const Along *w, npy_intp n, npy_intp corner,
+                               npy_intp deep, npy_intp high, npy_intp wide, npy_intp lanes) noexcept nogil:
+    """Of some channels. Places are kept as Numbers, for loops over elements of one width."""
+    cdef Number[LANES] best, offsets
+    cdef npy_intp a, b, c, k, offset
+    cdef const Number *pixel = x + corner * n
+    cdef bint is_empty = deep == 0 or high == 0 or wide == 0, is_larger
+    for k in range(lanes):
         offsets[k] = 0
         if is_empty:
             best[k] = LLONG_MIN if Number is cython.longlong else <Number> -INFINITY
         else:
             best[k] = pixel[k]
-
-
-cdef inline void compare_pixel(const Number *pixel, Number *best, Number *offsets, npy_intp n, Number offset) noexcept nogil:
-    cdef npy_intp k
-    cdef bint is_larger
-    for k in range(n):
-        is_larger = (pixel[k] > best[k]) | (pixel[k] != pixel[k])
-        best[k] = pixel[k] if is_larger else best[k]
-        offsets[k] = offset if is_larger else offsets[k]
+    for a in range(deep):
+        for b in range(high):
+            for c in range(wide):
+                offset = (a * w[0].dilation * w[1].n + b * w[1].dilation) * w[2].n + c * w[2].dilation
+                pixel = x + (corner + offset) * n
+                for k in range(lanes if offset else 0):
+                    is_larger = (pixel[k] > best[k]) | (pixel[k] != pixel[k])
+                    best[k] = pixel[k] if is_larger else best[k]
+                    offsets[k] = <Number> offset if is_larger else offsets[k]
+    for k in range(lanes):
+        y[k], places[k] = best[k], corner + <int> offsets[k]        # below EXACT: 32 bits are converted side by side
 
 
 # elements at their places
@@ -209,7 +206,8 @@ cdef void moved_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil
 
 cdef void move(Images *p, const cython.floating *x, cython.floating *y, npy_intp number, npy_intp end) noexcept nogil:
     """Some parts of the channels of some images; all parts of an image at once, if they are among them."""
-    cdef npy_intp n = p.channels, image, part, parts, first, last, pixel, k, place
+    cdef npy_intp n = p.channels, size = p.size, image, part, parts, first, last, pixel, k, place
+    cdef Arrival arrival = p.arrival
     cdef npy_intp of_x = (p.size if p.arrival == TAKEN else p.out) * n, of_y = (p.out if p.arrival == TAKEN else p.size) * n
     cdef const cython.floating *source
     cdef cython.floating *target
@@ -222,11 +220,11 @@ cdef void move(Images *p, const cython.floating *x, cython.floating *y, npy_intp
         for pixel in range(p.out):
             for k in range(first, last):
                 place = places[k]
-                if not 0 <= place < p.size:
+                if not 0 <= place < size:
                     p.is_wrong = True
-                elif p.arrival == TAKEN:
+                elif arrival == TAKEN:
                     target[pixel * n + k] = source[place * n + k]
-                elif p.arrival == ADDED:
+                elif arrival == ADDED:
                     target[place * n + k] += source[pixel * n + k]
                 else:
                     target[place * n + k] = source[pixel * n + k]
