@@ -1,6 +1,6 @@
-"""In-place operations made of others; and those whose result doesn't depend on what they write over: copy_, fill_, zero_.
+"""In-place operations composed of others, and those that don't read what they overwrite: copy_, fill_, zero_.
 
-The gradient of the latter for the tensor as it was is zero.
+The latter give their target's former values a zero gradient.
 """
 
 import numpy as np
@@ -36,7 +36,7 @@ cdef Tensor zeros_like(Tensor g):
 
 
 cdef class Overwriting(Node):
-    """Input 0, if it is the tensor as it was, gets zeros."""
+    """Input 0, the target's former values, receives zeros."""
 
     cdef object vjp(self, object g, int i):
         return zeros_like(<Tensor> g)
@@ -51,7 +51,7 @@ cdef class ZeroBackward0(Overwriting):
 
 
 cdef class FillWithTensor(Overwriting):
-    """With a 0-d tensor. Its constants: the type of that, and the type and the sizes of the result."""
+    """Fills with a 0-d tensor. Constants: its type, and the type and sizes of the result."""
 
     cdef object vjp(self, object g, int i):
         return zeros_like(<Tensor> g) if i == 0 else as_type(g.sum(), <dtype> self.constants[0])
@@ -90,10 +90,10 @@ cdef class CopyBackwards(Overwriting):
         return None if t is None else as_type(t, <dtype> self.constants[1]).expand(self.constants[2])
 
 
-# comparisons: the result does not change with the values nearby
+# comparisons: the result is locally constant
 
 cdef class Comparison(Overwriting):
-    """Its constants: the sizes and type of each other tensor, which gets zeros, too."""
+    """Constants: the sizes and type of each other tensor. They receive zeros, too."""
 
     cdef object vjp(self, object g, int i):
         return zeros_like(<Tensor> g) if i == 0 else new_tensor(np.zeros(*self.constants[i - 1]))
@@ -131,7 +131,7 @@ cdef class GeBackward0(Comparison):
 
 @cython.final
 cdef class LogicalBackward0(Comparison):
-    """Of logical_not_ and its kin."""
+    """Of logical_not_, logical_and_ and the like."""
 
 
 COMPARISONS = {"eq_": EqBackward0, "ne_": NeBackward0, "lt_": LtBackward0, "le_": LeBackward0, "gt_": GtBackward0,
@@ -140,7 +140,7 @@ COMPARISONS = {"eq_": EqBackward0, "ne_": NeBackward0, "lt_": LtBackward0, "le_"
 
 
 cdef Tensor in_place(str operation, object function, Tensor target, tuple arguments):
-    """Write function(target, *arguments) into the target, recorded as that function is."""
+    """Write function(target, *arguments) into the target, recorded as that function."""
     cdef bint recorded = is_recorded_write(target, arguments, operation)
     cdef Tensor previous = previous_of(target) if recorded else target
     cdef Tensor y
@@ -152,10 +152,10 @@ cdef Tensor in_place(str operation, object function, Tensor target, tuple argume
             if operation not in COMPARISONS:
                 check_result_type(target, arguments)
             raise
-        if y.batched and not set(levels_of(y)) <= set(levels_of(target)):       # by numbers that differ for each sample
+        if y.batched and not set(levels_of(y)) <= set(levels_of(target)):       # numbers that differ per sample
             raise refusal_of_write(operation.removeprefix("functional_"), ())
         if is_view_of_another(target) and y.grad_fn is not None and y.grad_fn.next0 is not previous.grad_fn:
-            keep_copy(previous)                 # several nodes can't become part of the base's one: the last one is copied
+            keep_copy(previous)                 # several nodes can't become part of the base's node: record a copy instead
             return copy_(target, y)
         return written(target, previous, y, operation)
     paused = pause()
@@ -170,7 +170,7 @@ cdef Tensor in_place(str operation, object function, Tensor target, tuple argume
 
 
 cdef int check_result_type(Tensor target, tuple operands) except -1:
-    """Refuse operands whose result the target can't hold: that is said before what the operation is not there for."""
+    """Refuse operands if the target can't hold the result. This error comes before an unsupported operation's."""
     cdef int dtype_code = code_of(target.array), rank = rank_of(target), own
     cdef Tensor x
     for value in operands:
@@ -182,7 +182,7 @@ cdef int check_result_type(Tensor target, tuple operands) except -1:
 
 
 cdef object call_in_place(object function, tuple args, dict kwargs):
-    """A call with `inplace=`: if that is true, written into the input."""
+    """A call with `inplace=`: if it is true, the result is written into the input."""
     cdef bint inplace = kwargs.pop("inplace")
     target = args[0] if args else kwargs.get("input")
     if not inplace or not isinstance(target, Tensor):       # the function raises for these
@@ -196,9 +196,9 @@ keywords.call_in_place = call_in_place
 
 
 cdef cnp.ndarray source_of(Tensor target, object value, str operation):
-    """The array to be written for a value (a Tensor, what NumPy takes for an array), with all checks of memory and type.
+    """The array to write for a value (a Tensor, or anything that NumPy accepts as an array). Checks memory and types.
 
-    One number may be written to elements that share memory. fill_ reads its number first, and so does an assignment that
+    A single number may be written to elements that share memory. fill_ reads its number first, and so does an assignment that
     broadcasts: the value may then lie in the target.
     """
     cdef cnp.ndarray source
@@ -220,7 +220,7 @@ cdef cnp.ndarray source_of(Tensor target, object value, str operation):
 
 
 cdef cnp.ndarray real_part(cnp.ndarray source, int dtype_code):
-    """Complex numbers that are to be written as that other type: their real parts, or whether they are not 0."""
+    """Complex numbers to be written in that other type: their real parts, or whether they are not 0."""
     if dtype_code == BOOL:
         return np.asarray(source != 0)
     if cnp.PyArray_SIZE(source):
@@ -235,7 +235,7 @@ cdef int put(Tensor target, object value, str operation) except -1:
 
 
 cdef int write(Tensor target, cnp.ndarray source, Tensor result, str operation) except -1:
-    """Write the source, for an operation whose recorded result (or None) was given its node already."""
+    """Write the source. `result` is the operation's recorded result, which has its node already, or None."""
     prepare_write(target.array, operation)
     cdef Change change = change_of(target, result, operation)
     try:
@@ -246,7 +246,7 @@ cdef int write(Tensor target, cnp.ndarray source, Tensor result, str operation) 
 
 
 cdef object misfit(Tensor target, cnp.ndarray source, str operation, object error):
-    """The error for a source that NumPy refuses to write: what its shape must be, in the words of expand() or a broadcast."""
+    """The error for a source that NumPy refuses to write: the shape it must have, in the words of expand() or a broadcast."""
     if operation == "__setitem__":
         (<object> new_tensor(source)).expand(shape_of(target))
     else:
@@ -255,12 +255,12 @@ cdef object misfit(Tensor target, cnp.ndarray source, str operation, object erro
 
 
 cdef Tensor overwrite(Tensor target, object value, object node_class, str operation):
-    """Write a value into all of the target, and record it as that node if it is to be recorded."""
+    """Write a value into all of the target, and record it as a node of that class if needed."""
     cdef Tensor previous, result
     cdef cnp.ndarray source
     cdef bint beside
     if not is_recorded_write(target, value, operation):
-        if thread_state().mode & OP_HOOKS:      # of a graph into integers
+        if thread_state().mode & OP_HOOKS:      # a graph is captured, and the target has integers
             return overwrite_unrecorded(target, value, node_class, operation)
         put(target, value, operation)
         return target
@@ -287,7 +287,7 @@ cdef Tensor overwrite_unrecorded(Tensor target, object value, object node_class,
 
 
 cdef Tensor filled_like(Tensor target, cnp.ndarray source):
-    """A new tensor of the target's shape and type, with what is to be written to it."""
+    """A new tensor of the target's shape and type, with the values to be written to it."""
     cdef cnp.ndarray array = np.empty(np.shape(target.array), target.array.dtype)
     cnp.PyArray_CopyInto(array, source)
     return new_tensor(array)

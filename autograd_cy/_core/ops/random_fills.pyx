@@ -1,6 +1,6 @@
 """Tensors filled with random numbers, and new ones of plain sizes.
 
-All checks come before the generator moves on. A function returns None for a call that the facade must answer: within vmap,
+All checks come before the generator advances. A function returns None if the facade must handle the call: within vmap,
 with sizes that are not plain ints, or with a dtype that has no normal numbers.
 """
 
@@ -37,7 +37,7 @@ cdef enum:
 cdef int64_t MOST_BOUND = <int64_t> 1 << 62, MOST_RANGE = <int64_t> 1 << 32
 
 cdef double WITHIN_ALL = 32752      # half of float16's largest number
-# PyTorch's words
+# names in PyTorch's messages
 cdef dict REALS = {FLOAT16: ("Half", "c10::Half"), BFLOAT16: ("BFloat16", "c10::BFloat16"), FLOAT32: ("Float", "float"),
                    FLOAT64: ("Double", "double")}
 
@@ -45,7 +45,7 @@ cdef dict REALS = {FLOAT16: ("Half", "c10::Half"), BFLOAT16: ("BFloat16", "c10::
 # arguments
 
 cpdef double real_argument(object value, str function, str name, int position) except? -1:
-    """real_argument(value, function, name, position) -> float: a number, NumPy's, or a tensor of one; TypeError for others."""
+    """real_argument(value, function, name, position) -> float: a number, NumPy's too, or a 0-d tensor; else TypeError."""
     if type(value) is float or isinstance(value, (int, float, np.floating, np.integer, np.bool_)):
         return value
     if isinstance(value, Tensor) and (<Tensor> value).array.ndim == 0 and not value.requires_grad:
@@ -57,9 +57,9 @@ cpdef double real_argument(object value, str function, str name, int position) e
 
 
 cdef int plain_sizes(tuple shape, object size, cnp.npy_intp *dims) except -2:
-    """Write the sizes that zeros(2, 3), zeros((2, 3)) and zeros(size=(2, 3)) ask for, if they are Python's ints from 0 on.
+    """Write the sizes that zeros(2, 3), zeros((2, 3)) and zeros(size=(2, 3)) ask for, if they are non-negative Python ints.
 
-    Their number; -1 for a closer look.
+    Returns how many; -1 if the caller must look closer.
     """
     cdef Py_ssize_t i, n, k, elements = 1
     if size is None and len(shape) == 1 and type(shape[0]) is not int:
@@ -85,14 +85,14 @@ cdef int plain_sizes(tuple shape, object size, cnp.npy_intp *dims) except -2:
 
 
 def plain_shape(tuple shape, object size):
-    """plain_shape(shape, size) -> tuple: what `plain_sizes` finds; None for a closer look."""
+    """plain_shape(shape, size) -> tuple: the sizes found by `plain_sizes`; None if the caller must look closer."""
     cdef cnp.npy_intp[MOST_DIMS] dims
     cdef int i, n = plain_sizes(shape, size, dims)
     return None if n < 0 else tuple([dims[i] for i in range(n)])
 
 
 cdef int inexact_code(object given) except -1:
-    """The code of a dtype, which is the default one if None is given; BOOL if it has no normal numbers, or is none of ours."""
+    """The code of a dtype, None being the default; BOOL if it has no normal numbers, or tensors can't have it."""
     cdef int dtype_code
     if given is None:
         return default_code()
@@ -103,7 +103,7 @@ cdef int inexact_code(object given) except -1:
 # new tensors
 
 def new_random(str kind, double a, double b, tuple shape, object size, object given_dtype, object generator, str function):
-    """new_random(kind, a, b, shape, size, dtype, generator, function) -> Tensor: of `drawn_array`'s numbers."""
+    """new_random(kind, a, b, shape, size, dtype, generator, function) -> Tensor: like `drawn_array`, in a new tensor."""
     cdef cnp.npy_intp[MOST_DIMS] dims
     cdef int n, dtype_code = inexact_code(given_dtype)
     cdef cnp.ndarray array
@@ -118,7 +118,7 @@ def new_random(str kind, double a, double b, tuple shape, object size, object gi
 
 
 def random_like(str kind, object input, object given_dtype, object generator, str function):
-    """random_like(kind, input, dtype, generator, function) -> Tensor: as large as a dense one, of its type or of that one."""
+    """random_like(kind, input, dtype, generator, function) -> Tensor: as large as a contiguous tensor, of its type or `dtype`."""
     cdef cnp.ndarray array
     cdef int dtype_code
     if type(input) is not Tensor or current_level() is not None:
@@ -135,7 +135,7 @@ def random_like(str kind, object input, object given_dtype, object generator, st
 
 
 def new_integers(object low, object high, object size, object generator, str function):
-    """new_integers(low, high, size, generator, function) -> Tensor: of int64 from low to high - 1."""
+    """new_integers(low, high, size, generator, function) -> Tensor: int64 numbers from low to high - 1."""
     cdef cnp.npy_intp[MOST_DIMS] dims
     cdef cnp.ndarray array
     cdef int n
@@ -150,14 +150,14 @@ def new_integers(object low, object high, object size, object generator, str fun
 
 
 cdef bint is_short_range(object low, object high) except -1:
-    """Whether these are ints in order, of 64 bits, between which there are less than 2^32."""
+    """Whether these are 64-bit ints in order, less than 2^32 apart."""
     return type(low) is int and type(high) is int and -MOST_BOUND <= low < high <= MOST_BOUND and high - low < MOST_RANGE
 
 
 # fills
 
 def fill_normal(Tensor self, object mean, object std, object generator):
-    """fill_normal(self, mean, std, generator) -> Tensor: written over with normal numbers."""
+    """fill_normal(self, mean, std, generator) -> Tensor: overwritten with normal numbers."""
     cdef double a = real_argument(mean, "normal_", "mean", 1), b = real_argument(std, "normal_", "std", 2)
     check_inexact(self, "normal_kernel_cpu")
     if not b >= 0:
@@ -166,7 +166,7 @@ def fill_normal(Tensor self, object mean, object std, object generator):
 
 
 def fill_uniform(Tensor self, object low, object high, object generator):
-    """fill_uniform(self, low, high, generator) -> Tensor: written over with uniform numbers."""
+    """fill_uniform(self, low, high, generator) -> Tensor: overwritten with uniform numbers."""
     cdef double a = real_argument(low, "uniform_", "from", 1), b = real_argument(high, "uniform_", "to", 2)
     check_inexact(self, "check_uniform_bounds")
     if not -WITHIN_ALL <= a <= b <= WITHIN_ALL:
@@ -175,7 +175,7 @@ def fill_uniform(Tensor self, object low, object high, object generator):
 
 
 def fill_integral(Tensor self, object low, object high, object generator):
-    """fill_integral(self, low, high, generator) -> Tensor: of int64, written over with integers from low to high - 1."""
+    """fill_integral(self, low, high, generator) -> Tensor: an int64 one, overwritten with integers from low to high - 1."""
     cdef Change change
     cdef uint64_t key
     if not is_short_range(low, high) or current_level() is not None or code_of(self.array) != INT64:
@@ -196,7 +196,7 @@ cdef int check_inexact(Tensor self, str name) except -1:
 
 
 cdef int check_range(int dtype_code, double start, double end) except -1:
-    """RuntimeError unless the ends and their difference are numbers of the type, in order."""
+    """RuntimeError unless both ends and their difference are in the range of the type, and the ends in order."""
     check_has_kernel(dtype_code, "check_uniform_bounds")
     largest = float(finfo_of(dtype_of(dtype_code).numpy_dtype).max)
     word, type_name = REALS[dtype_code]
@@ -212,7 +212,7 @@ cdef int check_range(int dtype_code, double start, double end) except -1:
 
 
 cdef Tensor fill_with(Kind kind, Tensor self, double a, double b, object generator, str node, str operation):
-    """What `drawn_array` draws written into the tensor; None within vmap."""
+    """Fill the tensor with the numbers of `drawn_array`; None within vmap."""
     cdef Change change
     cdef uint64_t key
     if current_level() is not None:
@@ -229,7 +229,7 @@ cdef Tensor fill_with(Kind kind, Tensor self, double a, double b, object generat
 
 
 cpdef bint check_fill(Tensor self, object generator, str operation) except -1:
-    """check_fill(self, generator, operation) -> bool: whether a write is recorded; refuses what can't be written."""
+    """check_fill(self, generator, operation) -> bool: whether the write is recorded; raises if the tensor can't be written."""
     prepare_write(self.array, operation)
     check_memory(self.array, None)
     check_generator(generator, operation)
@@ -237,7 +237,7 @@ cpdef bint check_fill(Tensor self, object generator, str operation) except -1:
 
 
 def fill_by_numpy(Tensor self, str kind, double a, double b, object generator, str node, str operation):
-    """fill_by_numpy(self, kind, a, b, generator, node, operation) -> Tensor: written over with `numbers_by_numpy`."""
+    """fill_by_numpy(self, kind, a, b, generator, node, operation) -> Tensor: overwritten with `numbers_by_numpy`."""
     cdef cnp.ndarray numbers
     cdef Change change
     if current_level() is not None:
@@ -258,9 +258,9 @@ def fill_by_numpy(Tensor self, str kind, double a, double b, object generator, s
 
 
 def drawn_into(Tensor self, cnp.ndarray numbers not None, str name, str operation):
-    """drawn_into(self, numbers, name, operation) -> Tensor: an array that NumPy drew written into the tensor.
+    """drawn_into(self, numbers, name, operation) -> Tensor: write an array that NumPy drew into the tensor.
 
-    It is recorded as that node. What is too large for the tensor's type is infinite.
+    It is recorded as the node `name`. Numbers beyond the range of the tensor's type become infinite.
     """
     if code_of(numbers) != code_of(self.array):
         numbers = converted(numbers, code_of(self.array))
@@ -268,9 +268,9 @@ def drawn_into(Tensor self, cnp.ndarray numbers not None, str name, str operatio
 
 
 cpdef cnp.ndarray numbers_by_numpy(str kind, double a, double b, tuple shape, object source):
-    """numbers_by_numpy(kind, a, b, shape, source) -> array: numbers that NumPy draws, of float64, or of int64 if "geometric".
+    """numbers_by_numpy(kind, a, b, shape, source) -> array: numbers drawn by NumPy, float64, or int64 if "geometric".
 
-    "bernoulli" are 1 with probability a, else 0; "exponential" have the rate a; "cauchy" and "log_normal" the parameters a, b.
+    "bernoulli" is 1 with probability a, else 0; "exponential" has the rate a; "cauchy" and "log_normal" the parameters a, b.
     """
     cdef cnp.npy_intp[MOST_DIMS] dims
     cdef cnp.ndarray numbers
@@ -297,13 +297,13 @@ cpdef cnp.ndarray numbers_by_numpy(str kind, double a, double b, tuple shape, ob
 
 
 cdef cnp.ndarray converted(cnp.ndarray numbers, int dtype_code):
-    """Numbers as another type, without NumPy's warnings."""
+    """The numbers in another type, without NumPy's warnings."""
     with np.errstate(over="ignore"):
         return numbers.astype(dtype_of(dtype_code).numpy_dtype)
 
 
 def truths_like(object input, object generator):
-    """truths_like(input, generator) -> Tensor: 1 with the probability that each element of a dense tensor is, else 0."""
+    """truths_like(input, generator) -> Tensor: each element 1 with the probability in a contiguous tensor, else 0."""
     cdef cnp.ndarray chances, numbers
     cdef int dtype_code
     if type(input) is not Tensor or current_level() is not None or (<Tensor> input).needs_grad:

@@ -1,4 +1,4 @@
-"""The table of public operations: what a declaration adds and everything else is derived from."""
+"""The table of public operations. Each declaration adds a row, and everything else is derived from the rows."""
 
 from collections import namedtuple
 
@@ -10,20 +10,20 @@ Op.__doc__ = """One public operation: its function, the Tensor methods and the n
 or 'Tensor' for what is a method only); whether it takes `inplace=`."""
 
 OPS: dict[str, Op] = {}
-INPLACE: set[str] = set()  # the names of those that take `inplace=`
+INPLACE: set[str] = set()  # operations that take `inplace=`
 
 
 def namespace_of(name):
-    """The public functions of a namespace, by name: what the module of that name takes over."""
+    """The public functions of a namespace, by name: the module of that name exposes them."""
     return {op.name: op.function for op in OPS.values() if op.namespace == name}
 
 
 def op(name=None, methods=(), kind="structural", namespace="", inplace=False, linear=None, batch=None):
     """Declare the function below as a public operation; returns the function unchanged.
 
-    `methods` are the names that it has on Tensor; they may differ from its own (`T`, `__getitem__`). `linear` is the class of
-    its nodes if it is linear in the one tensor that it takes: its tangent is then itself, with the node's `arguments()`.
-    `batch` is its batching rule (batching/rules.pyx), which elementwise operations have by themselves.
+    `methods` are its names on Tensor; they may differ from its own (`T`, `__getitem__`). `linear` is the class of its nodes if
+    it is linear in its only tensor: the tangent is then the operation itself, with the node's `arguments()`. `batch` is its
+    batching rule (batching/rules.pyx); elementwise operations have one by default.
     """
 
     def declare(function):

@@ -1,4 +1,4 @@
-"""Tuples with named fields, which operations with several results return; each type is made when first asked for."""
+"""Named tuples that operations with several results return. Each type is made when it is first used."""
 
 from collections import namedtuple
 
@@ -42,7 +42,7 @@ FIELDS = {
 
 
 def __getattr__(name):
-    """A type of tuples, shown as PyTorch shows its own."""
+    """A named tuple type with PyTorch's repr."""
     if name not in FIELDS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

@@ -1,5 +1,5 @@
-/* The steps by which calls of operations are entered, and what takes the place of operators: NOTE [Overrides], for overrides.pyx
-   alone. What a step hands over to is filled in there. */
+/* The steps through which calls of operations are entered, and the stepped operators: NOTE [Overrides]. Only overrides.pyx
+   includes this, and fills in the functions that a step hands over to. */
 #ifndef AUTOGRAD_CY_STEPS_H
 #define AUTOGRAD_CY_STEPS_H
 
@@ -19,7 +19,7 @@ static int is_subclass(PyObject *x) {
     return Py_TYPE(x) != plain_type && Py_TYPE(x) != parameter_type && PyType_IsSubtype(Py_TYPE(x), plain_type);
 }
 
-/* Whether a call is handed to anybody in this context: cases 7 and 9. `handlers` counts those of all contexts. */
+/* Whether there is a handler in this context: cases 7 and 9. `handlers` counts the handlers of all contexts. */
 static int has_handler(void) {
     PyObject *value;
     int k;
@@ -45,7 +45,7 @@ static int any_subclass(PyObject *const *args, Py_ssize_t n) {
     return 0;
 }
 
-/* `armed`: SUBCLASSES once there is a subclass or a handler, WATCHED while calls are events. */
+/* `armed` has SUBCLASSES once there is a subclass or a handler, WATCHED while calls are events. */
 static PyObject *unwatched(PyObject *function, PyObject **args, size_t n, PyObject *names, vectorcallfunc original) {
     PyObject *result;
     if (armed & 1 && (has_handler()
@@ -70,7 +70,7 @@ static vectorcallfunc *vectorcall_slot(PyObject *function) {
     return offset > 0 ? (vectorcallfunc *) ((char *) function + offset) : NULL;
 }
 
-/* Functions of one calling convention share their original entry, and so a step. 0 if there is no step left. */
+/* Functions with the same original entry share a step. 0 if there is no step left. */
 static int put_step(PyObject *function) {
     vectorcallfunc *slot = vectorcall_slot(function);
     int k;
@@ -83,7 +83,7 @@ static int put_step(PyObject *function) {
     return 0;
 }
 
-/* What takes the place of the operators that tensor.pxd declares. */
+/* The replacements of the operators that tensor.pxd declares. */
 static autograd_cy_binary plain_operators[32], unwatched_operators[32];
 static autograd_cy_unary plain_signs[2], unwatched_signs[2];
 static PyObject *(*watched_operator)(int, PyObject *, PyObject *) = NULL;

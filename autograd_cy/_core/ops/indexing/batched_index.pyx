@@ -1,8 +1,8 @@
-"""Batching rules of what reads and writes by index: the index that picks, for all samples at once, what each one's picks.
+"""Batching rules of indexing: one index for all samples that does what each sample's index does.
 
-Where only the samples have a batch, and its index tensors stand side by side, that is the index behind a full slice. Else
-each sample gets its own number as a further index tensor; then the dimensions of the index tensors come first in the
-result, behind the batch, and are moved to where they belong.
+If only the samples have a batch, and the index tensors are adjacent, a full slice is put before the index. Else each sample
+is selected by a further index tensor; then the dimensions of the index tensors come first in the result, after the batch,
+and are moved to their places.
 """
 
 import numpy as np
@@ -22,15 +22,15 @@ cnp.import_array()
 
 
 cdef class Picks:
-    """An index for all samples, `items`, and what it picks of one: `rank` dimensions, of which those that the index tensors
-    make, `n_tensor`, stand behind the first `before`. They are the first ones of the result if `in_front`."""
+    """An index for all samples, `items`, and the shape of one sample's result: `rank` dimensions, of which the `n_tensor` ones
+    made by index tensors come after the first `before`. With `in_front` they come first until `in_order` moves them."""
     cdef tuple items
     cdef int rank, n_tensor, before
     cdef bint in_front
 
 
 cdef Picks picks_of(BatchedCall call, Tensor x, object index, bint batched):
-    """`batched`: whether the picked tensor has all samples, as its first dimension."""
+    """`batched`: whether the indexed tensor has all samples, along its first dimension."""
     cdef list items = list(index) if isinstance(index, tuple) or stands_for_tuple(index) else [index]
     cdef list tensors
     cdef Picks picks = Picks.__new__(Picks)
@@ -60,7 +60,7 @@ cdef Picks picks_of(BatchedCall call, Tensor x, object index, bint batched):
 
 
 cdef list with_ellipsis_spelt_out(list items, int rank):
-    """The items of an index, with full slices for an ellipsis."""
+    """The items of an index, with full slices in place of an ellipsis."""
     cdef int taken = 0
     for item in items:
         if item is not None and item is not Ellipsis:
@@ -81,12 +81,12 @@ cdef bint is_int(object item):
 
 
 cdef bint is_numbers(object item):
-    """Whether an item of an index is an index tensor, or stands for one."""
+    """Whether an item of an index is an index tensor, or is converted to one."""
     return isinstance(item, (Tensor, np.ndarray, list, tuple, bool))
 
 
 cdef list as_index_tensors(BatchedCall call, object item):
-    """An item of an index; a mask as the numbers of the elements where it is true, sequences as tensors."""
+    """An item of an index. A mask becomes the indices of its true elements, a sequence a tensor."""
     if not is_numbers(item):
         return [item]
     cdef Tensor x = <Tensor> item if isinstance(item, Tensor) else from_array(np.asarray(item))
@@ -99,7 +99,7 @@ cdef list as_index_tensors(BatchedCall call, object item):
 
 
 cdef object in_order(Picks picks, object y):
-    """What was picked of all samples, with each one's dimensions in their order."""
+    """The result for all samples, with each one's dimensions in order."""
     cdef int n = picks.n_tensor
     if picks.rank < 0:
         return y
@@ -111,7 +111,7 @@ cdef object in_order(Picks picks, object y):
 
 
 cdef object values_for(BatchedCall call, Picks picks, object value, int rank):
-    """Values for what was picked of all samples; each sample's have at most `rank` dimensions."""
+    """Values to write for all samples; each sample's have at most `rank` dimensions."""
     cdef int n = picks.n_tensor, surplus
     if not isinstance(value, Tensor):
         return value

@@ -1,4 +1,4 @@
-"""Rows filled or replaced by numbers along one dimension, and elements where a mask is true; each also in place."""
+"""Rows filled or replaced by index along one dimension, and elements replaced where a mask is true; each also in place."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ cnp.import_array()
 # rows
 
 cdef object numbers_of(Tensor index, int dim, Py_ssize_t size, Py_ssize_t least, str operation):
-    """The numbers as a vector; IndexError unless they lie from `least`, 0 or -size, to size - 1."""
+    """The indices as a vector; IndexError unless they lie from `least`, 0 or -size, to size - 1."""
     if code_of(index.array) not in (INT32, INT64):
         raise RuntimeError(f"{operation}(): Expected dtype int32/int64 for index")
     if cnp.PyArray_NDIM(index.array) > 1:
@@ -42,7 +42,7 @@ cdef tuple rows(int dim, object numbers):
 
 
 cdef class ByIndex(Node):
-    """Its constants: the dimension; the sizes of the source and of the input, or the type of the value."""
+    """Constants: the dimension; the sizes of the source and of the input, or the type of the value."""
 
     cdef tuple saved_names(self):
         return ("index", None, None)
@@ -70,7 +70,7 @@ cdef class IndexFillBackward1(IndexFill):
 
 
 def mask_of_rows(call, index, Tensor x, int d):
-    """Which elements of each sample lie in the rows of its index."""
+    """Which elements of each sample lie in the rows that its index lists."""
     cdef object numbers = call.front(index).reshape(call.size, index.numel(), 1)
     cdef object size = x.array.shape[d] if x.array.ndim else 1
     cdef object named = ((numbers + size * (numbers < 0)) == new_tensor(np.arange(size))).any(1)
@@ -81,7 +81,7 @@ def batched_index_fill(call, input, dim, index, value):
     cdef int rank = rank_of(input), d = wrap_dim(dim, rank)
     cdef object x = call.value(input) if call.function is not index_fill else call.front(input)
     if isinstance(value, Tensor) and rank_of(value):
-        call.on_sample(input, dim, index, value)            # which says why not
+        call.on_sample(input, dim, index, value)            # raises the error
     if rank and not call.is_batched(index) and not call.is_batched(value):
         return call(x, d + 1, index, value)
     mask = mask_of_rows(call, index, <Tensor> input, d)
@@ -94,9 +94,9 @@ def batched_index_fill(call, input, dim, index, value):
 
 @op(methods=("index_fill",), batch=batched_index_fill)
 def index_fill(input, dim, index, value):
-    """index_fill(input, dim, index, value) -> Tensor: a copy with a number, or a 0-d tensor, in the rows that `index` names.
+    """index_fill(input, dim, index, value) -> Tensor: a copy with the rows in `index` filled with a number or 0-d tensor.
 
-    Rows are those along `dim`.
+    Rows are counted along `dim`.
 
     >>> import autograd_cy as ag
     >>> ag.index_fill(ag.zeros(3), 0, ag.tensor([0, 2]), 5)
@@ -201,7 +201,7 @@ cdef class MaskedScatterBackward0(Node):
         return ("source_sym_sizes",)
 
     cdef object vjp(self, object g, int i):
-        """The source's elements have gradients as far as the mask went."""
+        """Only elements of the source that were used have gradients."""
         sizes, whole, own = self.constants
         mask = unpack(self, 0)
         if i == 0:
@@ -218,7 +218,7 @@ cdef class MaskedScatterBackward0(Node):
 
 
 def batched_masked_scatter(call, input, mask, source):
-    """Each true element takes the source's element of its number among the true ones."""
+    """The n-th true element receives the n-th element of the source."""
     cdef tuple whole = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
     cdef object x = call.front(input).reshape(call.size, *(1,) * (len(whole) - rank_of(input)), *input.shape)
     cdef object m = call.front(mask).reshape(call.size, *(1,) * (len(whole) - rank_of(mask)), *mask.shape)

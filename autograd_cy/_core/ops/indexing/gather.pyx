@@ -1,4 +1,4 @@
-"""Picking by numbers along one dimension: index_select takes whole rows, gather one element for each number."""
+"""Selection by index along one dimension: index_select takes whole rows, gather one element for each index."""
 
 from math import prod
 
@@ -83,7 +83,7 @@ def batched_index_select(call, input, dim, index):
 
 @op(methods=("index_select",), batch=batched_index_select)
 def index_select(input, dim, index):
-    """index_select(input, dim, index) -> Tensor: a copy of the rows along `dim` that a vector of numbers picks.
+    """index_select(input, dim, index) -> Tensor: a copy of the rows along `dim` listed in a vector of indices.
 
     IndexError for a number that is negative or too large.
 
@@ -108,7 +108,7 @@ def index_select(input, dim, index):
 
 
 cdef Tensor index_add(Tensor g, int dim, Tensor index, tuple sizes):
-    """Zeros of those sizes, with `g` added at the index along `dim`: the transposed index_select."""
+    """Zeros of those sizes, with `g` added at the index along `dim`: the transpose of index_select."""
     if g.batched:
         return (<object> zeros_as(g, sizes)).index_add(dim, index, g)
     return enter(IndexAddBackward0, dim, index, sizes, g, add_selected(g.array, dim, index.array, sizes))
@@ -168,7 +168,7 @@ cdef class ScatterAddBackward0(Selecting):
 
 
 cdef object all_places(object index, int dim):
-    """Where each element of an index points along `dim`, and where it stands along the other dimensions: (dimensions, m)."""
+    """The coordinates of each element of an index: its value along `dim`, its own place along others; (dimensions, m)."""
     cdef tuple sizes = tuple(index.shape) or (1,)
     cdef list rows = [new_tensor(row) for row in np.indices(sizes).reshape(len(sizes), -1)]
     rows[dim] = index.reshape(-1).long()
@@ -181,7 +181,7 @@ def batched_gather(call, input, dim, index, *, sparse_grad=False):
         x, i = call.front(input).unsqueeze(1), call.front(index)
         return call(x, 1, i.reshape(call.size, index.numel()), sparse_grad=sparse_grad).reshape(call.size, *index.shape)
     if rank != rank_of(index):
-        call.on_sample(input, dim, index)           # which says why not
+        call.on_sample(input, dim, index)           # raises the error
     return call(call.front(input), d + 1, call.front(index), sparse_grad=sparse_grad)
 
 
@@ -231,7 +231,7 @@ cdef cnp.ndarray gathered(cnp.ndarray array, int dim, cnp.ndarray index):
     try:
         taken = take_along(array, dim, index)
     except IndexError:
-        taken = None                            # which is explained now
+        taken = None                            # explained below
     if taken is not None:
         return taken
     places = places_of(index, dim, cnp.PyArray_DIM(array, dim))
@@ -239,7 +239,7 @@ cdef cnp.ndarray gathered(cnp.ndarray array, int dim, cnp.ndarray index):
 
 
 cdef tuple reach(cnp.ndarray index, int dim):
-    """The part of the input that an index can reach: all of it unless the index is smaller apart from `dim`."""
+    """The part of the input that an index can reach: all of it unless the index is smaller in dimensions other than `dim`."""
     cdef int d
     cdef tuple wanted = sizes_of(index)
     return tuple([slice(None) if d == dim else slice(wanted[d]) for d in range(len(wanted))])
@@ -260,7 +260,7 @@ cdef cnp.ndarray places_of(cnp.ndarray index, int dim, Py_ssize_t size):
 
 
 cdef Tensor scatter_add(Tensor g, int dim, Tensor index, tuple sizes):
-    """Zeros of those sizes, with each element of `g` added where gather() took it: transposed to it."""
+    """Zeros of those sizes, with each element of `g` added where gather() took it: the transpose of gather."""
     if g.batched:
         return (<object> zeros_as(g, sizes)).scatter_add(dim, index, g)
     return enter(ScatterAddBackward0, dim, index, sizes, g, add_gathered(g.array, dim, index.array, sizes))

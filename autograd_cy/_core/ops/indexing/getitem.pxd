@@ -1,4 +1,4 @@
-"""Indexing: what an index means."""
+"""Indexing: interpreting an index."""
 
 from autograd_cy._core.graph.tensor cimport Tensor
 

@@ -1,8 +1,8 @@
-"""Indexing: what x[...] means.
+"""Indexing: how x[...] is interpreted.
 
-An index is read from left to right, as PyTorch does it: ints, slices and None make a view each, with a node each; index
-tensors are collected and picked from that view at once. So, unlike in NumPy, an int beside an index tensor does not
-count as one: x[0, :, [1, 2]] is x[0][:, [1, 2]].
+An index is read from left to right, as in PyTorch. Each int, slice and None makes a view, with a node. Index tensors are
+collected and applied to that view all at once. So, unlike in NumPy, an int beside an index tensor does not count as an
+index tensor: x[0, :, [1, 2]] is x[0][:, [1, 2]].
 """
 
 import warnings
@@ -32,13 +32,13 @@ cnp.import_array()
 
 @cython.final
 cdef class Reading:
-    """How far an index was read."""
-    cdef Tensor view            # what the ints, slices and Nones so far make of the tensor
-    cdef int dim                # of the view, that comes next
-    cdef int own                # the same dimension of the tensor itself, for messages
-    cdef int hidden             # the dimensions that an Ellipsis stands for
-    cdef list indices           # index tensors, one for each dimension of the view (None: whole)
-    cdef int covered            # the dimensions for which `indices` has them
+    """The state while an index is read."""
+    cdef Tensor view            # the tensor after the ints, slices and Nones so far
+    cdef int dim                # the next dimension of the view
+    cdef int own                # the same dimension in the tensor itself, for messages
+    cdef int hidden             # the number of dimensions that an Ellipsis covers
+    cdef list indices           # index tensors, one for each dimension of the view (None: all of it)
+    cdef int covered            # the number of dimensions that `indices` covers
 
     cdef int read(self, object item) except -1:
         if type(item) is int:
@@ -112,7 +112,7 @@ cdef Tensor read(Tensor x, tuple items):
 
 
 cdef Reading reading_of(Tensor x, tuple items, bint wanted):
-    """An index read to its end; `wanted`: a node may keep the index tensors."""
+    """Read a whole index; `wanted`: a node may keep the index tensors."""
     cdef Reading reading = Reading.__new__(Reading)
     cdef int n = 0, ndim = cnp.PyArray_NDIM(x.array)
     cdef list clean = []
@@ -132,7 +132,7 @@ cdef Reading reading_of(Tensor x, tuple items, bint wanted):
 
 
 cdef tuple place_of_index(Tensor x, object index, bint wanted):
-    """Where x[index] = y writes: a view of `x` (or `x` itself), and the index tensors on it; nothing is recorded.
+    """The target of x[index] = y: a view of `x` (or `x` itself), and the index tensors on it; nothing is recorded.
 
     `wanted`: a node may keep the index tensors.
     """
@@ -150,17 +150,17 @@ cdef tuple place_of_index(Tensor x, object index, bint wanted):
         view = new_tensor(reading.view.array)
         link_view(x, view)
         if view.extras is not None:
-            view.extras.current = view.extras.tangent_version = -1      # its node is made when it is needed
+            view.extras.current = view.extras.tangent_version = -1      # its node is made on demand
     return view, tuple(reading.indices)
 
 
 cdef object prepared(object item, bint wanted):
-    """An item with sequences and arrays made Tensors; IndexError for what is no index."""
+    """An item with sequences and arrays converted to Tensors; IndexError if it is no index."""
     if item is None or item is Ellipsis or isinstance(item, (slice, bool)):
         return item
     if isinstance(item, (list, tuple, range)):
         item = array_of_numbers(item)
-        wanted = False                  # nobody else can change it
+        wanted = False                  # nothing else can change it
     if isinstance(item, np.ndarray):
         item = new_tensor(index_array(item, wanted))
     if isinstance(item, Tensor):
@@ -173,7 +173,7 @@ cdef object prepared(object item, bint wanted):
 
 
 cdef cnp.ndarray array_of_numbers(object items):
-    """A sequence as an array; an empty one is of integers. ValueError for a ragged one, TypeError if there is more in it."""
+    """A sequence as an array, an empty one of integers. ValueError if it is ragged, TypeError if it has other items."""
     try:
         array = np.asarray(arrays_of(items, 0))
     except ValueError:
@@ -192,7 +192,7 @@ cdef object arrays_of(object items, int depth):
 
 
 cdef cnp.ndarray index_array(cnp.ndarray array, bint copied):
-    """An array of integers of any type as int64; `copied`: a node will keep it, so later changes must not show."""
+    """Integers of any type as int64; `copied`: a node will keep the array, so later changes must not affect it."""
     if array.dtype.kind in "iu" and array.dtype != np.uint8:
         return np.array(array, np.int64, copy=True if copied else None)
     return array.copy() if copied else array
@@ -208,7 +208,7 @@ cdef Tensor checked_index(Tensor index):
 
 
 cdef int dims_used(object item) except -1:
-    """How many dimensions of the tensor an item is for."""
+    """The number of dimensions of the tensor that an item consumes."""
     if type(item) is int or isinstance(item, slice):
         return 1
     if item is None or item is Ellipsis or isinstance(item, bool):
@@ -217,7 +217,7 @@ cdef int dims_used(object item) except -1:
 
 
 cdef bint stands_for_tuple(object index):
-    """Whether a list is read as if it were a tuple, as PyTorch still does."""
+    """Whether a list is read as a tuple, as PyTorch still does."""
     kinds = (Tensor, np.ndarray, list, tuple, range, slice, type(None), type(Ellipsis))
     if not isinstance(index, list) or len(index) >= 32 or not any([isinstance(item, kinds) for item in index]):
         return False
@@ -251,8 +251,8 @@ cdef object item_of(object self, object index):
 def getitem(input, index):
     """x[index] -> Tensor: a view for ints, slices, None and Ellipsis; a copy for index tensors, sequences and masks.
 
-    Index tensors, arrays and sequences of integers pick elements, masks those where they are true. An element that is
-    picked several times adds up its gradients. IndexError for what is out of bounds.
+    Index tensors, arrays and sequences of integers pick elements, masks the elements where they are true. An element that is
+    picked several times receives the sum of its gradients. IndexError if an index is out of bounds.
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor([[1.0, 2.0], [3.0, 4.0]])

@@ -1,4 +1,4 @@
-"""Elements put where index tensors point."""
+"""Elements written where index tensors point."""
 
 from autograd_cy._core.graph.tensor cimport Tensor
 

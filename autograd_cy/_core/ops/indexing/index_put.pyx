@@ -1,4 +1,4 @@
-"""Elements put where index tensors point."""
+"""Elements written where index tensors point."""
 
 import numpy as np
 
@@ -22,7 +22,7 @@ cnp.import_array()
 
 @cython.final
 cdef class IndexPutBackward0(Indexing):
-    """Its constants: the sizes of the input, `accumulate`, the sizes and the type of the values."""
+    """Constants: the sizes of the input, `accumulate`, the sizes and the type of the values."""
 
     cdef tuple constant_names(self):
         return (None, "accumulate")
@@ -34,7 +34,7 @@ cdef class IndexPutBackward0(Indexing):
         return as_type(pick(g, indices).sum_to_size(self.constants[2]), <dtype> self.constants[3])
 
     cdef object jvp(self, tuple tangents):
-        """Where an element is named twice the last value counts, which no gradient knows."""
+        """The last value counts where an element is named twice. Gradients don't take that into account."""
         t, values = tangents
         if t is None:
             t = new_tensor(np.zeros(self.constants[0], (<Tensor> values).array.dtype))
@@ -48,7 +48,7 @@ cdef Tensor zero_like(Tensor x):
 
 
 cdef Tensor put_at(Tensor x, tuple indices, Tensor values, bint accumulate):
-    """A copy of `x` with the values written, or added, where pick() takes elements. None: a dimension taken whole."""
+    """A copy of `x` with the values written, or added, where pick() takes elements. None in `indices`: a whole dimension."""
     if x.batched:
         return index_put(x, indices, values, accumulate)
     cdef cnp.ndarray array = copy_in_order(x.array, code_of(x.array))
@@ -74,8 +74,8 @@ cdef Tensor put_at(Tensor x, tuple indices, Tensor values, bint accumulate):
 def index_put(input, indices, values, accumulate=False):
     """index_put(input, indices, values, accumulate=False) -> Tensor: a copy with x[indices] = values, or += if accumulate.
 
-    `indices` is a tuple of index tensors, integers or masks; values are broadcast, and have the input's dtype. Only with
-    accumulate is the gradient that of the sum where a place is named several times.
+    `indices` is a tuple of index tensors, integers or masks; values are broadcast, and have the input's dtype. If a place is
+    named several times, the gradient is only right with accumulate.
 
     >>> import autograd_cy as ag
     >>> ag.index_put(ag.zeros(3), (ag.tensor([0, 0]),), ag.tensor([1.0, 2.0]), accumulate=True)

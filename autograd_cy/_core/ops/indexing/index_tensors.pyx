@@ -1,7 +1,7 @@
-"""Elements picked by index tensors, and the transposed operation, which adds them up among zeros.
+"""Elements picked by index tensors, and the transpose, which adds them into zeros.
 
-`indices` is a tuple with one index tensor for each dimension, from the first on: of integers, or a mask, which is for
-as many dimensions as it has. None stands for a dimension that is taken whole.
+`indices` is a tuple with one index tensor for each dimension, from the first on: integers, or a mask, which covers as many
+dimensions as it has. None takes a whole dimension.
 """
 
 from math import prod
@@ -96,7 +96,7 @@ cdef Tensor pick(Tensor x, tuple indices):
 
 
 cdef Tensor put_back(Tensor g, tuple indices, tuple sizes):
-    """Zeros, with the elements of `g` added where pick() took them: transposed to it."""
+    """Zeros, with the elements of `g` added where pick() took them: the transpose of pick."""
     if g.batched:
         return (<object> zeros_as(g, sizes)).index_put(indices, g, True)
     return record_indexing(IndexPutImplBackward0, sizes, indices, g, put(g.array, indices, sizes))
@@ -110,7 +110,7 @@ cdef cnp.ndarray picked(cnp.ndarray array, tuple indices):
 
 
 cdef cnp.ndarray taken(cnp.ndarray array, list sizes, list rows):
-    """The elements in C order."""
+    """The picked elements in C order."""
     cdef list dims = indexed(rows)
     cdef int first = dims[0], n = len(dims)
     array = array if len(sizes) == cnp.PyArray_NDIM(array) else array.reshape(sizes)
@@ -127,7 +127,7 @@ cdef cnp.ndarray taken(cnp.ndarray array, list sizes, list rows):
 
 
 cdef bint is_dense(cnp.ndarray array, list rows) noexcept:
-    """Whether array and rows are in C order: then so is what is picked."""
+    """Whether array and rows are in C order: then the result is, too."""
     if not cnp.PyArray_IS_C_CONTIGUOUS(array):
         return False
     for numbers in rows:
@@ -137,7 +137,7 @@ cdef bint is_dense(cnp.ndarray array, list rows) noexcept:
 
 
 cdef cnp.ndarray in_their_order(cnp.ndarray result, cnp.ndarray array, tuple indices, list rows):
-    """What was picked with its dimensions in the order that array and rows have in memory: NOTE [Layouts of results]."""
+    """The result with its dimensions in the memory order of array and rows: NOTE [Layouts of results]."""
     cdef cnp.ndarray picks, strides
     cdef list dims = indexed(rows), kept = []
     cdef int[MAX_DIMS] order
@@ -147,7 +147,7 @@ cdef cnp.ndarray in_their_order(cnp.ndarray result, cnp.ndarray array, tuple ind
             kept.append(cnp.PyArray_STRIDE(array, dim))
         dim += cnp.PyArray_NDIM((<Tensor> item).array) if item is not None and is_mask(<Tensor> item) else 1
     kept += [cnp.PyArray_STRIDE(array, axis) for axis in range(dim, cnp.PyArray_NDIM(array))]
-    n = ndim - len(kept)                        # the dimensions that the rows make
+    n = ndim - len(kept)                        # the dimensions made by the rows
     strides = np.zeros((len(dims) + 1, MAX_DIMS), np.intp)
     strides[0, :ndim] = kept[:first] + [0] * n + kept[first:]
     strides[0, :ndim] *= np.not_equal(sizes_of(result), 1)
@@ -170,7 +170,7 @@ cdef cnp.ndarray put(cnp.ndarray g, tuple indices, tuple sizes):
     if not apart(dims):
         numbers = combined(rows[first:first + n], merged[first:first + n])
         return add_rows(g, sizes, prod(merged[:first]), prod(merged[first:first + n]), numbers)
-    # where picked() puts dimensions that stand apart: at the front
+    # picked() moves dimensions that are not adjacent to the front
     order = dims + [d for d in range(len(merged)) if d not in dims]
     merged = [merged[d] for d in order]
     numbers = combined([rows[d] for d in dims], merged[:n])
@@ -179,18 +179,18 @@ cdef cnp.ndarray put(cnp.ndarray g, tuple indices, tuple sizes):
 
 
 cdef bint apart(list dims):
-    """Whether other dimensions lie between these."""
+    """Whether these dimensions are not adjacent."""
     return dims[len(dims) - 1] - dims[0] != len(dims) - 1
 
 
 cdef list indexed(list rows):
-    """The dimensions for which there are rows."""
+    """The dimensions that have rows."""
     cdef Py_ssize_t d
     return [d for d in range(len(rows)) if rows[d] is not None]
 
 
 cdef tuple rows_by_dim(tuple indices, tuple sizes):
-    """The sizes and, for each of them, integer rows or None; the dimensions of a mask become one."""
+    """The sizes, and for each of them integer rows or None; the dimensions of a mask are merged into one."""
     cdef list merged = [], rows = []
     cdef cnp.ndarray array
     cdef int dim = 0, n
@@ -213,7 +213,7 @@ cdef tuple rows_by_dim(tuple indices, tuple sizes):
 
 
 cdef int check_rows(list sizes, list rows) except -1:
-    """Say in PyTorch's words why NumPy refuses the rows."""
+    """Raise PyTorch's error for rows that NumPy refuses."""
     shapes = [list(sizes_of(r)) for r in rows if r is not None]
     try:
         np.broadcast_shapes(*map(tuple, shapes))
@@ -231,7 +231,7 @@ cdef int check_rows(list sizes, list rows) except -1:
 
 
 cdef tuple places_of(cnp.ndarray array, tuple indices):
-    """NumPy's index for what pick() takes; IndexError for a mask of another shape."""
+    """NumPy's index for the elements that pick() takes; IndexError for a mask of another shape."""
     cdef list places = []
     cdef tuple sizes = sizes_of(array)
     cdef cnp.ndarray mask
@@ -250,7 +250,7 @@ cdef tuple places_of(cnp.ndarray array, tuple indices):
 
 
 cdef cnp.ndarray without_leading(cnp.ndarray values):
-    """The values without leading dimensions of size 1, which NumPy doesn't take for a mask."""
+    """The values without leading dimensions of size 1, which NumPy refuses with a mask."""
     cdef int n = 0
     while n + 1 < cnp.PyArray_NDIM(values) and cnp.PyArray_DIM(values, n) == 1:
         n += 1

@@ -1,4 +1,4 @@
-"""What in-place operations share that give a tensor another form."""
+"""Shared by in-place operations that give a tensor another shape."""
 
 from autograd_cy._core.graph.tensor cimport Tensor
 

@@ -1,7 +1,7 @@
 """In-place operations that give a tensor the sizes and strides of a view of itself: t_, transpose_, squeeze_, unsqueeze_.
 
-No element is written, but the version counts up: who saved the tensor has it in another shape. A tensor that is a view keeps
-its base, which stays as it is.
+No element is written, but the version is counted up: nodes that saved the tensor have it in its old shape. A view keeps its
+base, which does not change.
 """
 
 cimport cython
@@ -61,7 +61,7 @@ cdef class AsStridedBackward1(ViewCopy):
 
 
 cdef Tensor changed(str operation, object node_class, object function, Tensor self, tuple arguments):
-    """Let the tensor be what the function makes of it, a view."""
+    """Turn the tensor into the view that the function makes of it."""
     cdef bint recorded = is_recorded_write(self, None, operation)
     cdef cnp.ndarray array
     cdef Tensor y = None, previous
@@ -84,11 +84,11 @@ cdef Tensor changed(str operation, object node_class, object function, Tensor se
 
 
 cdef int take_place(Tensor self, Tensor y) except -1:
-    """Give the tensor the node and the tangents of its new form."""
+    """Give the tensor the node and tangents that its new shape has."""
     cdef NodeHooks before = None
     cdef object output = self.output_number
     if y.grad_fn is not None:
-        if self.keeps_grad and self.grad_fn is not None:        # hooks stay with the node that it had
+        if self.keeps_grad and self.grad_fn is not None:        # hooks stay with the former node
             retain_at(y.grad_fn, 0, self)
             before = retained_at(self)
         self.grad_fn, self.output_number, self.needs_grad = y.grad_fn, 0, True
@@ -103,7 +103,7 @@ cdef int take_place(Tensor self, Tensor y) except -1:
 
 
 def changing(function):
-    """The batching rule: all samples in the form that the function gives each of them."""
+    """The batching rule: give all samples the shape that the function gives each of them."""
     def rule(call, self, *args, **kwargs):
         cdef BatchedTensor own = <BatchedTensor?> self
         cdef BatchedTensor view = <BatchedTensor?> function(self, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""The memory of tensors as a whole: the bytes that an array is a part of, and a tensor that takes over other memory (set_)."""
+"""The memory of tensors as a whole: all bytes of an array, and moving a tensor to other memory (set_)."""
 
 import numpy as np
 
@@ -25,7 +25,7 @@ cdef object BYTES = np.dtype(np.uint8)
 
 
 def owner_of_memory(cnp.ndarray array):
-    """owner_of_memory(array) -> ndarray: the array that owns the memory of this one, as far as arrays do."""
+    """owner_of_memory(array) -> ndarray: the array that owns this one's memory, or its last base that is an array."""
     return owner_of(array)
 
 
@@ -39,7 +39,7 @@ def bytes_of(cnp.ndarray owner):
 
 
 def references_besides(list holder, list tensors):
-    """references_besides([owner], tensors) -> int: references to an array and to views of it that are not these tensors'.
+    """references_besides([owner], tensors) -> int: references to an array and its views besides the tensors'.
 
     The tensors' arrays are the owner or views of it; the reference of the list does not count.
     """
@@ -63,10 +63,10 @@ def references_besides(list holder, list tensors):
 
 
 def take_memory(Tensor self, cnp.ndarray array, source=None):
-    """take_memory(tensor, array, source=None) -> Tensor: let a tensor be on this array from now on: what set_() does.
+    """take_memory(tensor, array, source=None) -> Tensor: move a tensor to this array, as set_() does.
 
-    No gradient leads through it: what requires grad (the tensor as it was, or `source`, a tensor or None) gets a node whose
-    derivative is an error. RuntimeError for a leaf that requires grad, and for a view of one.
+    No gradient passes: if the tensor or `source` (a tensor or None) requires grad, the result gets a node that raises in
+    backward. RuntimeError for a leaf that requires grad, and for a view of one.
     """
     cdef bint recorded = is_recorded_write(self, source, "set_")
     cdef Tensor y = None
@@ -77,11 +77,11 @@ def take_memory(Tensor self, cnp.ndarray array, source=None):
     self.array = array
     if recorded:
         take_place(self, y)
-    if is_view_of_another(self):            # it is a part of its base no longer
+    if is_view_of_another(self):            # it is no longer a part of its base
         self.extras.base = None
     return self
 
 
 def taken_into(cls, Tensor tensor):
-    """taken_into(cls, tensor) -> Tensor: an instance of a subclass with all that a tensor has which nobody else holds."""
+    """taken_into(cls, tensor) -> Tensor: an instance of a subclass that takes over the contents of an unshared tensor."""
     return moved_into(cls, tensor)

@@ -1,4 +1,4 @@
-"""Where elements aren't zero: their places, their number, and the elements themselves."""
+"""Elements that aren't zero: their indices, their number, and the elements themselves."""
 
 import numpy as np
 
@@ -24,7 +24,7 @@ cnp.import_array()
 def nonzero(input, *, as_tuple: bool = False):
     """nonzero(input, *, as_tuple=False) -> Tensor: the places of the elements that aren't zero, one in each row (int64).
 
-    With as_tuple=True a tuple of their indices along each dimension. Under vmap all samples must have as many of them.
+    With as_tuple=True a tuple of their indices along each dimension. Under vmap all samples must have the same number of them.
 
     >>> import autograd_cy as ag
     >>> ag.nonzero(ag.tensor([0.0, 3.0, 2.0]))
@@ -39,7 +39,7 @@ def nonzero(input, *, as_tuple: bool = False):
 
 
 cdef object places_of(cnp.ndarray array):
-    """A column for each dimension, one after the other in memory."""
+    """A row of indices for each element, stored dimension by dimension."""
     if cnp.PyArray_NDIM(array) == 0:
         return np.zeros((int(array.item() != 0), 0), np.int64)
     return np.stack(np.nonzero(array)).T
@@ -91,7 +91,7 @@ def count_nonzero(input, dim: _Dims | None = None):
 
 @cython.final
 cdef class MaskedSelectBackward0(Node):
-    """Its constant is the sizes of the input, which are the mask's, too."""
+    """Constant: the sizes of the input, which the mask shares."""
 
     cdef tuple saved_names(self):
         return ("mask", None, None)
@@ -117,7 +117,7 @@ cdef class MaskedSelectBackward0(Node):
 def masked_select(input, mask):
     """masked_select(input, mask) -> Tensor: the elements where the mask, a bool tensor, is true, as a vector.
 
-    Input and mask are broadcast. Under vmap all samples must have as many of them.
+    Input and mask are broadcast. Under vmap all samples must have the same number of them.
 
     >>> import autograd_cy as ag
     >>> ag.masked_select(ag.tensor([1.0, 2.0, 3.0]), ag.tensor([True, False, True]))

@@ -81,8 +81,8 @@ cdef Py_ssize_t first_row(Tensor x, int dim, Py_ssize_t start, Py_ssize_t length
 def tensor_split(input, indices_or_sections: int | Sequence[int] | Tensor, dim=0):
     """tensor_split(input, indices_or_sections, dim=0) -> tuple of Tensors: views of consecutive parts along `dim`.
 
-    An int is how many parts there are, the first ones a row longer where they can't be equal; a list tells where all but
-    the first begin.
+    An int is the number of parts, the first ones one row longer if they can't be equal; a list has the start of each part but
+    the first.
 
     >>> import autograd_cy as ag
     >>> ag.tensor_split(ag.tensor([1.0, 2.0, 3.0]), 2)
@@ -115,7 +115,7 @@ def tensor_split(input, indices_or_sections: int | Sequence[int] | Tensor, dim=0
 
 
 cdef object places_of(Tensor given):
-    """The numbers in a tensor that says where tensor_split() splits."""
+    """The split points of tensor_split() given as a tensor."""
     if code_of(given.array) != INT64:
         raise RuntimeError("tensor_split expected tensor_indices_or_sections to have dtype of long, but got "
                            f"{type_word(code_of(given.array))}")
@@ -126,7 +126,7 @@ cdef object places_of(Tensor given):
 
 
 cdef tuple split_at(Tensor x, object given, int dim, int least, str name):
-    """tensor_split() along a dimension, for a tensor that has at least so many."""
+    """tensor_split() along a dimension, for a tensor with at least `least` dimensions."""
     if cnp.PyArray_NDIM(x.array) < least:
         raise RuntimeError(f"torch.{name} requires a tensor with at least {least} dimension{'s' if least > 1 else ''}, but "
                            f"got a tensor with {cnp.PyArray_NDIM(x.array)} dimensions!")
@@ -175,10 +175,10 @@ def dsplit(input, indices_or_sections: int | Sequence[int] | Tensor):
     return split_at(as_tensor(input, "dsplit"), indices_or_sections, 2, 3, "dsplit")
 
 
-# a copy with another part
+# a copy with one part replaced
 
 cdef class PartScatter(Node):
-    """Its last constants are the sizes of the part, and what takes it from a tensor, or from an array."""
+    """Last constants: the sizes of the part, and a callable that takes it from a tensor or an array."""
 
     cdef object vjp(self, object g, int i):
         sizes, take = self.constants[-2:]
@@ -196,7 +196,7 @@ cdef class PartScatter(Node):
 
 @cython.final
 cdef class PartScatterBackward0(PartScatter):
-    """Of what gradients and tangents are made by."""
+    """Used for gradients and tangents."""
 
 
 @cython.final
@@ -218,12 +218,12 @@ cdef class DiagonalScatterBackward0(PartScatter):
 
 
 cdef object without_part(object g, tuple sizes, object take):
-    """A copy with zeros in the part."""
+    """A copy with the part set to zero."""
     return with_part(PartScatterBackward0, (), g, g.new_zeros(sizes), take)
 
 
 cdef Tensor with_part(object node_class, tuple constants, Tensor x, Tensor part, object take):
-    """A copy of `x` with another part in the place that `take` takes."""
+    """A copy of `x` in which the part that `take` selects is replaced."""
     cdef Tensor y
     if x.batched or part.batched:
         whole = (<object> x).clone() if x.batched else (<object> part).new_zeros(shape_of(x)).copy_(x)
@@ -251,7 +251,7 @@ cdef object index_of(int dim, object item):
 
 
 cdef tuple both(object call, object input, object src):
-    """The operands with all samples, and the dimensions of one."""
+    """Both operands with all samples in front, and the rank of one sample."""
     return call.front(input), call.front(src), rank_of(input)
 
 

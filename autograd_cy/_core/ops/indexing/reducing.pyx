@@ -1,4 +1,4 @@
-"""Elements combined with those that are there, by numbers along one dimension: scatter_reduce, index_reduce."""
+"""Elements combined with existing ones, by index along one dimension: scatter_reduce, index_reduce."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ WAYS = {"sum": ADD, "mean": ADD, "prod": MULTIPLY, "amax": LARGER, "amin": SMALL
 
 
 cdef object neutral(str reduce, cnp.ndarray array):
-    """The number with which a reduction begins."""
+    """The identity of a reduction."""
     kind = array.dtype
     if reduce in ("sum", "mean", "prod"):
         return reduce == "prod"
@@ -39,9 +39,9 @@ cdef object neutral(str reduce, cnp.ndarray array):
 
 
 cdef int combine(cnp.ndarray target, tuple places, object values, str reduce, bint include_self) except -1:
-    """Combine the values with what is in those places, in place; of the mean, the sums are divided by their number.
+    """Combine the values with the elements in those places, in place. For the mean, sums are divided by their counts.
 
-    Halves are combined as float32.
+    16-bit types are combined in float32.
     """
     cdef cnp.ndarray wide
     if is_half(code_of(target)):
@@ -62,7 +62,7 @@ cdef int combine(cnp.ndarray target, tuple places, object values, str reduce, bi
 
 
 cdef int divide(cnp.ndarray target, object count) except -1:
-    """The mean of sums, in place."""
+    """Divide sums by their counts, in place."""
     count = np.maximum(count, 1)
     if code_of(target) < FLOAT16:
         target[...] = target // count
@@ -73,7 +73,7 @@ cdef int divide(cnp.ndarray target, object count) except -1:
 
 cdef bint combined_along(cnp.ndarray target, int dim, cnp.ndarray index, object values, str reduce,
                          bint include_self) except -1:
-    """The same by loops of our own, for single elements along a dimension; False if it is not for these."""
+    """Like `combine` with our own loops, for single elements along a dimension; False if the loops can't do it."""
     cdef cnp.ndarray whole = target
     if not include_self:
         target = target.copy()
@@ -93,7 +93,7 @@ cdef bint combined_along(cnp.ndarray target, int dim, cnp.ndarray index, object 
 
 
 cdef class Reducing(Node):
-    """What the gradients of both have in common; constants: dim, reduce, include_self."""
+    """The common part of both gradients; constants: dim, reduce, include_self."""
 
     cdef tuple constant_names(self):
         return ("dim", "reduce", "include_self")
@@ -132,7 +132,7 @@ cdef class Reducing(Node):
         return self.picked(g) if i else g
 
     cdef object slope_of_product(self, object g, int i):
-        """A factor of 0 is left out: the others' product is its slope."""
+        """A factor of 0 is replaced: the product of the others is its slope."""
         own, src = self.operands()
         if i == 0:
             ones = own.masked_fill(own == 0, 1)
@@ -155,7 +155,7 @@ cdef class Reducing(Node):
         return is_src * self.picked(shared) if i else is_own * shared
 
     cdef object in_place_of(self, object slope):
-        """The gradient of the sources that count as one of all of them."""
+        """The gradient of the used part of the sources, embedded in zeros for all of them."""
         return slope
 
     cdef tuple operands(self):
@@ -164,7 +164,7 @@ cdef class Reducing(Node):
 
 @cython.final
 cdef class SeveralZeros(Node):
-    """Raises for sources with two zeros in one element: `slope_of_product` lacks the second derivative there."""
+    """Raises in double backward if two zeros meet in one element: `slope_of_product` lacks that second derivative."""
 
     cdef object vjp(self, object g, int i):
         operation, source = self.constants
@@ -174,7 +174,7 @@ cdef class SeveralZeros(Node):
 
 @cython.final
 cdef class ScatterReduceBackward0(Reducing):
-    """The index may be smaller than the source: it ends where the index does."""
+    """The index may be smaller than the source: only the source's part within its shape is used."""
 
     cdef object in_place_of(self, object slope):
         sizes = self.constants[3]
@@ -253,7 +253,7 @@ cdef int check_numbers(str operation, cnp.ndarray numbers, Py_ssize_t size) exce
 
 
 cdef object given(object call, object input):
-    """All samples of the tensor; a copy where the result will be written over them, which are saved."""
+    """All samples of the tensor; a copy if the result will overwrite them, as they are saved."""
     return call.front(input).clone() if call.function.__name__.endswith("_") else call.front(input)
 
 
@@ -271,8 +271,8 @@ def batched_scatter_reduce(call, input, dim, index, src, reduce, *, include_self
 def scatter_reduce(input, dim, index, src, reduce: str, *, include_self: bool = True):
     """scatter_reduce(input, dim, index, src, reduce, *, include_self=True) -> Tensor: a copy with values combined.
 
-    It is y[index[i][j]][j] that src[i][j] is combined with for dim 0, and so on. `reduce` is "sum", "prod", "mean", "amax" or
-    "amin". Without include_self the elements that were there don't count.
+    For dim 0, src[i][j] is combined with y[index[i][j]][j], and so on. `reduce` is "sum", "prod", "mean", "amax" or "amin".
+    Without include_self the existing elements don't count.
 
     >>> import autograd_cy as ag
     >>> ag.scatter_reduce(ag.ones(2), 0, ag.tensor([0, 0, 1]), ag.tensor([1.0, 2.0, 3.0]), "sum")
@@ -317,7 +317,7 @@ def index_reduce(input, dim, index, source, reduce: str, *, include_self: bool =
     """index_reduce(input, dim, index, source, reduce, *, include_self=True) -> Tensor: a copy with rows combined.
 
     Row index[i] along `dim` is combined with source[i]; `reduce` is "prod", "mean", "amax" or "amin". Without include_self
-    the rows that were there don't count.
+    the existing rows don't count.
 
     >>> import autograd_cy as ag
     >>> ag.index_reduce(ag.tensor([1.0, 2.0]), 0, ag.tensor([1, 1]), ag.tensor([3.0, 4.0]), "prod")

@@ -1,4 +1,4 @@
-"""Rows repeated by numbers, places as numbers and back, and what writes a diagonal."""
+"""Repeated rows, flat indices as coordinates, writing a diagonal, and resize_as_."""
 
 from math import prod
 
@@ -21,8 +21,8 @@ cnp.import_array()
 def repeat_interleave(input, repeats: int | Tensor | None = None, dim: int | None = None, *, output_size: int | None = None):
     """repeat_interleave(input, repeats, dim=None, *, output_size=None) -> Tensor: each row along `dim` repeated.
 
-    `repeats` is a number, or a vector of one for each row. Without `dim` it is the elements in order that are repeated.
-    repeat_interleave(repeats) alone has each row's number as often as its repeats say.
+    `repeats` is a number, or a vector with one for each row. Without `dim` the flattened elements are repeated.
+    repeat_interleave(repeats) alone returns each row's index as often as its repeats say.
 
     >>> import autograd_cy as ag
     >>> ag.repeat_interleave(ag.tensor([1.0, 2.0]), 2)
@@ -53,7 +53,7 @@ def repeat_interleave(input, repeats: int | Tensor | None = None, dim: int | Non
 
 
 cdef object numbers_of(Tensor repeats, Py_ssize_t n):
-    """The number of each row as often as it is repeated."""
+    """Each row's index, as often as the row is repeated."""
     if repeats.batched:
         raise RuntimeError("vmap: repeat_interleave() with repeats that differ from sample to sample has no one shape")
     if cnp.PyArray_NDIM(repeats.array) > 1:
@@ -79,9 +79,9 @@ cdef int check_output_size(object wanted, Py_ssize_t size) except -1:
 
 @op(methods=(), batch=on_values)
 def unravel_index(indices: Tensor, shape: int | Sequence[int]):
-    """unravel_index(indices, shape) -> tuple of Tensors: where elements stand in a tensor, by number.
+    """unravel_index(indices, shape) -> tuple of Tensors: the coordinates of elements, from their flat indices.
 
-    The tensor has that shape. For each dimension there is a tensor of indices. ValueError for numbers that no element has.
+    `shape` is the shape of the indexed tensor. There is a result for each dimension. ValueError if an index is out of range.
 
     >>> import autograd_cy as ag
     >>> ag.unravel_index(ag.tensor([1, 3]), (2, 2))
@@ -111,8 +111,8 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]):
 def fill_diagonal_(Tensor self, fill_value, wrap=False):
     """fill_diagonal_(fill_value, wrap=False) -> Tensor: write a number into the main diagonal.
 
-    With more than two dimensions all have one size. wrap: in a matrix of more rows than columns it begins again, a row after
-    its end.
+    With more than two dimensions all must have one size. wrap: in a matrix with more rows than columns the diagonal restarts
+    one row after its end.
     """
     cdef tuple sizes = shape_of(self), steps = (<object> self).stride()
     if len(sizes) < 2:
@@ -130,8 +130,7 @@ def fill_diagonal_(Tensor self, fill_value, wrap=False):
 def resize_as_(Tensor self, other, memory_format=None):
     """resize_as_(other, *, memory_format=None) -> Tensor: give the tensor the sizes of another one, in place: resize_().
 
-    `memory_format` says in which order its dimensions lie in memory then; with preserve_format it is the one that `other`
-    suggests.
+    `memory_format` is the memory order of its dimensions afterwards; with preserve_format it is the one that `other` suggests.
     """
     cdef Tensor like = as_tensor(other, "resize_as_")
     if memory_format is not None and formats.checked(memory_format, "resize_as_") is None:

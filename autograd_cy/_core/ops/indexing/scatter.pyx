@@ -1,4 +1,4 @@
-"""Elements replaced or added to by numbers along one dimension; each operation also in place."""
+"""Elements replaced or added to, by index along one dimension; each operation also in place."""
 
 import numpy as np
 
@@ -67,7 +67,7 @@ def batched_index_add(call, input, dim, index, source, *, alpha=1):
 def index_add(input, dim, index, source, *, alpha=1):
     """index_add(input, dim, index, source, *, alpha=1) -> Tensor: a copy with alpha * source[i] added to row index[i].
 
-    Rows are those along `dim`; each of several sources for one row is added.
+    Rows are counted along `dim`; several sources for one row are all added.
 
     >>> import autograd_cy as ag
     >>> ag.index_add(ag.zeros(3), 0, ag.tensor([0, 2, 0]), ag.tensor([1.0, 2.0, 3.0]))
@@ -96,7 +96,7 @@ def index_add(input, dim, index, source, *, alpha=1):
 # single elements
 
 cdef object gathered(object g, tuple constants, Tensor index):
-    """The gradient for a source: what the index names, or zeros if it is empty and the source has any size."""
+    """The gradient for a source: the elements at the index, or zeros of the source's sizes if the index is empty."""
     if cnp.PyArray_SIZE(index.array) == 0:
         return new_tensor(np.zeros(constants[1], (<Tensor> g).array.dtype))
     return g.gather(constants[0], index)
@@ -115,7 +115,7 @@ cdef class ScatterBackward0(ByIndex):
         return scatter(g, dim, index, 0) if i == 0 else gathered(g, <tuple> self.constants, index)
 
     cdef object jvp(self, tuple tangents):
-        """Where a place is written several times the last source counts, which no gradient knows."""
+        """Where a place is written several times the last source counts. Gradients don't take that into account."""
         t, source = tangents
         if t is None:
             t = new_tensor(np.zeros(self.constants[2], (<Tensor> source).array.dtype))
@@ -149,9 +149,9 @@ def batched_scatter(call, input, dim, index, src=None, **more):
 def scatter(input, dim, index, src=None, *, value=None, reduce=None):
     """scatter(input, dim, index, src, *, reduce=None) -> Tensor: a copy with y[index[i][j]][j] = src[i][j] for dim 0, etc.
 
-    `src` is a tensor that is nowhere smaller than `index`, or a number. Where a place is written several times, the last
-    one counts; the gradient takes no notice of that. With reduce="add" or "multiply" each is added to what is there, or
-    multiplies it, as scatter_reduce() does.
+    `src` is a tensor that is nowhere smaller than `index`, or a number. If a place is written several times, the last source
+    counts; the gradient ignores that. With reduce="add" or "multiply" each source is added to the element, or multiplies it,
+    as in scatter_reduce().
 
     >>> import autograd_cy as ag
     >>> ag.scatter(ag.zeros(3), 0, ag.tensor([2, 0]), ag.tensor([1.0, 2.0]))
@@ -204,7 +204,7 @@ def scatter_add(input, dim, index, src):
 
 
 cdef int scattered(cnp.ndarray array, int dim, cnp.ndarray index, cnp.ndarray source, bint added) except -1:
-    """Write or add the source to the elements that the index names, in place. Halves are summed as float32."""
+    """Write or add the source to the elements at the index, in place. 16-bit types are summed in float32."""
     cdef int axis
     cdef cnp.ndarray wide
     if cnp.PyArray_SIZE(index) == 0:
@@ -227,7 +227,7 @@ cdef int scattered(cnp.ndarray array, int dim, cnp.ndarray index, cnp.ndarray so
         if put_along(target, dim, index, within(source, index), ADD if added else PUT):
             return 0
     except IndexError:
-        pass                                    # which is explained now
+        pass                                    # explained below
     check_numbers(index, target.shape[dim], f"index is out of bounds for dimension {dim} with size {target.shape[dim]}")
     places = list(np.ogrid[tuple([slice(n) for n in sizes_of(index)])])
     places[dim] = index
@@ -239,7 +239,7 @@ cdef int scattered(cnp.ndarray array, int dim, cnp.ndarray index, cnp.ndarray so
 
 
 cdef object within(object source, cnp.ndarray index):
-    """The part of a source that the index has numbers for."""
+    """The part of a source that is within the index's shape."""
     cdef tuple sizes = sizes_of(index)
     return source if np.shape(source) == sizes else source[tuple([slice(n) for n in sizes])]
 

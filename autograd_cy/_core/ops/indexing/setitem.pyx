@@ -1,4 +1,4 @@
-"""What x[...] = y means: a write through the view that the ints and slices of the index make, or index_put_ on it."""
+"""Assignment x[...] = y: a write through the view made by the ints and slices of the index, or index_put_ on that view."""
 
 import numpy as np
 
@@ -29,13 +29,13 @@ def set_item(Tensor self, index, value):
     cdef bint recorded
     cdef Tensor place
     cdef tuple indices
-    if index is False:                      # nowhere; PyTorch does not look at the value, either
+    if index is False:                      # writes nothing; PyTorch does not look at the value, either
         return
     recorded = touches_graph(self, value) or thread_state().mode & OP_HOOKS != 0
     if not recorded:
         check_write(self.inference, "__setitem__")
     elif is_view_of_another(self) and wants_grad(self) and not current_mode() & NO_GRAD:
-        refuse_write(self, "__setitem__")           # of itself: the place is a view of its base, and knows nothing of it
+        refuse_write(self, "__setitem__")           # refuse here: the place is a view of the base, not of self
     place, indices = place_of_index(self, index, recorded)
     if recorded:
         set_recorded(place, indices, value)
@@ -53,7 +53,7 @@ cdef int set_recorded(Tensor place, tuple indices, object value) except -1:
         return 0
     source = source_for(place, value, bool(indices))
     if not cnp.PyArray_SAMESHAPE(source.array, place.array) and may_overlap(place.array, source.array):
-        source = (<object> source).clone()          # a value that is broadcast is read first
+        source = (<object> source).clone()          # read the value before it is broadcast
     if indices:
         index_put_(place, indices, source)
     else:
@@ -62,7 +62,7 @@ cdef int set_recorded(Tensor place, tuple indices, object value) except -1:
 
 
 cdef Tensor source_for(Tensor place, object value, bint picked):
-    """The value as it is written to a place: what is done to it is part of the write."""
+    """The value in the form in which it is written; converting it is part of the write."""
     cdef Tensor source = <Tensor> value if isinstance(value, Tensor) else new_tensor(array_of(value, code_of(place.array)))
     cdef int paused = pause()
     try:
@@ -70,14 +70,14 @@ cdef Tensor source_for(Tensor place, object value, bint picked):
             return (<object> source).to(dtype_of(code_of(place.array)))
         source = without_leading_ones(source, cnp.PyArray_NDIM(place.array))
         if not cnp.PyArray_SAMESHAPE(source.array, place.array):
-            (<object> new_tensor(source.array)).expand(shape_of(place))     # which says what doesn't fit
+            (<object> new_tensor(source.array)).expand(shape_of(place))     # raises the error for a misfit
         return source
     finally:
         go_on(paused)
 
 
 cdef Tensor without_leading_ones(Tensor source, int ndim):
-    """A value may have more dimensions than the place it goes to, if these are of size 1."""
+    """Drop surplus leading dimensions of size 1: a value may have more dimensions than its target."""
     cdef tuple sizes = np.shape(source.array)
     cdef int surplus = len(sizes) - ndim
     if surplus > 0 and sizes[:surplus] == (1,) * surplus:
@@ -92,7 +92,7 @@ cdef int check_real(Tensor target, object value) except -1:
 
 
 cdef cnp.ndarray array_of(object value, int dtype_code):
-    """A value that is no Tensor as an array: a number in the type of what it goes to, which must hold it."""
+    """A value that is no Tensor as an array; a number in the target's type, which must hold it."""
     if isinstance(value, np.generic):
         value = value.item()
     if type(value) is int and not -1 << 63 <= value < 1 << 63:
@@ -109,7 +109,7 @@ cdef int put_at(Tensor target, tuple indices, object value) except -1:
         if not isinstance(value, Tensor):
             check_real(target, value)
         source = real_part(source, code_of(target.array))
-    check_memory(target.array, source if cnp.PyArray_NDIM(source) else None)       # one number is read first
+    check_memory(target.array, source if cnp.PyArray_NDIM(source) else None)       # a single number is read first
     if may_overlap(target.array, source):
         source = source.copy()
     source = without_leading(source)
