@@ -13,6 +13,7 @@ import pytest
 import autograd_cy
 from benchmarks import (
     cli,
+    figures,
     large,
     operation_steps,
     operations,
@@ -228,6 +229,20 @@ def test_each_training_step_can_be_repeated():
 def test_peak_of_training_steps_is_measured_in_a_process_of_its_own():
     first, later = training.measured_peaks(training.TRAININGS[0].name, "autograd_cy", 1)
     assert 0 <= later < first < 1 << 27
+
+
+def test_the_processor_clock_times_a_row(tmp_path):
+    path = tmp_path / "figures.json"
+    cli.main(["--quick", "--clock", "processor", "--only", "record", "--json", str(path)])
+    assert json.loads(path.read_text())["clock"] == "processor"
+
+
+def test_figures_replace_the_table_of_the_readme_alone(tmp_path):
+    readme, source = tmp_path / "README.md", tmp_path / "figures.json"
+    readme.write_text(f"before\n\n{figures.HEAD}| old | 1.0 |\n| older | 2.0 |\n\nafter\n")
+    source.write_text(json.dumps({"workloads": [{"title": "new", "ratio": 3.14}]}))
+    figures.main(readme, source)
+    assert readme.read_text() == f"before\n\n{figures.HEAD}| new | 3.1 |\n\nafter\n"
 
 
 def test_memory_above_that_of_torch_is_marked():
