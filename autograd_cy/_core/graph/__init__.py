@@ -1,4 +1,4 @@
-"""What is recorded: Tensor and Node, the edges between them, saved tensors, hooks, versions, anomalies.
+"""The recorded graph: Tensor and Node, edges, saved tensors, hooks, versions, anomalies.
 
 It knows no operation and runs no backward. Imports: runtime, arrays.
 """

@@ -1,17 +1,17 @@
-"""Numbers of objects by their addresses: what a dict of ids is, at a fifth of the time for a million of them."""
+"""A hash table from addresses of objects to numbers: like a dict of ids, five times as fast for a million objects."""
 
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 
 
-cdef struct Addresses:              # all zero: empty
-    size_t *keys                    # 0 where there is none
+cdef struct Addresses:              # all zero: an empty table
+    size_t *keys                    # 0 in a free place
     Py_ssize_t *numbers
     size_t room                     # a power of two, or 0
     size_t n
 
 
 cdef inline size_t place_for(Addresses *table, size_t key) noexcept nogil:
-    """Where an address stands or is to stand."""
+    """The place of an address, or the free place where it belongs."""
     cdef size_t place = ((key >> 4) * <size_t> 0x9E3779B97F4A7C15) >> 20 & (table.room - 1)
     while table.keys[place] and table.keys[place] != key:
         place = (place + 1) & (table.room - 1)
@@ -27,7 +27,7 @@ cdef inline Py_ssize_t number_of(Addresses *table, void *address) noexcept nogil
 
 
 cdef inline int put(Addresses *table, void *address, Py_ssize_t number) except -1:
-    """Give an object a number, or another one."""
+    """Set the number of an object."""
     cdef size_t place
     if 2 * table.n >= table.room:
         grow(table)
@@ -57,7 +57,7 @@ cdef inline int grow(Addresses *table) except -1:
 
 
 cdef inline void forget(Addresses *table) noexcept:
-    """Free the table, which is empty then."""
+    """Free the table and make it empty."""
     PyMem_Free(table.keys)
     PyMem_Free(table.numbers)
     table[0] = Addresses(NULL, NULL, 0, 0)

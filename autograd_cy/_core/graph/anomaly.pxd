@@ -1,4 +1,4 @@
-"""Anomaly mode: what nodes note of their making, and the report on the one that failed."""
+"""Anomaly mode: traces on nodes, and the report on a node that failed."""
 
 from autograd_cy._core.graph.node cimport Node
 

@@ -1,7 +1,7 @@
-"""Anomaly mode: what nodes note of their making, and the report on the one that failed.
+"""Anomaly mode: traces on nodes, and the report on a node that failed.
 
-A node keeps the calls that led to it as code objects and line numbers; the text is made when somebody reads it. Both stand in
-`metadata`, under PyTorch's names: `traceback_`, and `parent_`, the node whose backward made this one.
+A node keeps the call stack that recorded it as code objects and line numbers; the text is made on demand. `metadata` holds
+both entries under PyTorch's names: `traceback_`, and `parent_`, the node whose backward made this one.
 """
 
 cimport cython
@@ -24,9 +24,9 @@ cdef extern from "Python.h":
 
 @cython.final
 cdef class Trace:
-    """The calls that led to a node, outermost first: a sequence of texts like those of traceback.format_list()."""
+    """The call stack that recorded a node, outermost first: a sequence of texts like those of traceback.format_list()."""
     cdef list calls             # (code object, line), innermost first
-    cdef str nan                # where the result has a NaN that its inputs had not, or None
+    cdef str nan                # where the result has a NaN that no input has, or None
 
     def __len__(self):
         return len(self.calls)
@@ -50,7 +50,7 @@ cdef class Trace:
 
 
 cdef int note_trace(Node node, object outputs, object inputs, int mode) except -1:
-    """Note on a new node the calls that led to it, the node that runs, and whether NaN begins here."""
+    """Store on a new node the call stack, the node that runs, and the position of a new NaN."""
     cdef NodeExtras extras = extras_of(node)
     cdef Trace trace = Trace.__new__(Trace)
     trace.calls = []
@@ -71,7 +71,7 @@ cdef int note_trace(Node node, object outputs, object inputs, int mode) except -
 
 
 cdef str new_nan(object outputs, object inputs):
-    """Where the outputs have a NaN, if the inputs have none; else None."""
+    """Where the outputs have a NaN, if no input has one; else None."""
     cdef Py_ssize_t position
     for y in outputs if type(outputs) is tuple else (outputs,):
         if not isinstance(y, Tensor) or is_sparse(y):
@@ -86,7 +86,7 @@ cdef str new_nan(object outputs, object inputs):
 
 
 cdef Trace trace_of(Node node):
-    """What was noted when the node was made, or None."""
+    """The trace stored when the node was made, or None."""
     cdef object metadata = held_at(metadata_slot(<NodeExtras> node.extras)) if has_node_extras(node) else None
     found = None if metadata is None else metadata.get("traceback_")
     return found if isinstance(found, Trace) else None
@@ -96,7 +96,7 @@ cdef Trace trace_of(Node node):
 
 
 cdef int report(object error, Node node) except -1:
-    """Say where the node that failed was recorded: in notes on the exception, and as warnings, which PyTorch gives."""
+    """Say where the failed node was recorded: in notes on the exception, and in warnings, as PyTorch does."""
     cdef str text = f"Error detected in {node.name()}. "
     cdef set seen = set()
     if trace_of(node) is None:
@@ -117,7 +117,7 @@ cdef int report(object error, Node node) except -1:
 
 
 cdef int tell(object error, str text) except -1:
-    """A note, and a warning at the line that called backward. If a filter raises, the text goes to stderr."""
+    """Add a note, and warn at the line that called backward. If a filter raises, the text goes to stderr."""
     cdef int instruction = 0
     cdef object code = here(&instruction)
     cdef tuple place = place_in_code(code, instruction)
@@ -136,7 +136,7 @@ cdef int tell(object error, str text) except -1:
 
 
 cdef int check_roots_for_nan(tuple roots, tuple seeds, int mode) except -1:
-    """Refuse a root or a seed that is NaN, and say where the forward pass made the first NaN, if nodes have noted it."""
+    """Refuse a root or seed with NaN, and name the first NaN of the forward pass if nodes recorded it."""
     cdef Py_ssize_t i
     cdef Node origin
     for i in range(len(roots)):
@@ -154,7 +154,7 @@ cdef int check_roots_for_nan(tuple roots, tuple seeds, int mode) except -1:
 
 
 cdef Node first_with_nan(Node root):
-    """The node recorded first, of those that `root` leads to, at which NaN begins; None if there is none."""
+    """The earliest recorded node, among those reachable from `root`, that made a NaN; None if there is none."""
     cdef list stack = [root]
     cdef set seen = {root}
     cdef Node node, target, first = None

@@ -1,4 +1,4 @@
-"""Hooks on the nodes that are recorded."""
+"""Hooks on newly recorded nodes."""
 
 from autograd_cy._core.graph.node cimport Node
 

@@ -1,7 +1,7 @@
-"""Hooks on the nodes that are recorded: who made which, and within what.
+"""Hooks on newly recorded nodes.
 
-The hooks are the context's, so one asyncio task doesn't see the nodes of another. As long as a thread has entered any of them
-its mode has the bit NODE_HOOKS: without it nothing is recorded otherwise than it would be.
+The hooks belong to the context, so one asyncio task doesn't see another's nodes. While a thread has entered any hook, its mode
+has the bit NODE_HOOKS; without that bit recording does no extra work.
 """
 
 from _thread import _local
@@ -10,12 +10,12 @@ from contextvars import ContextVar
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.runtime.state cimport NODE_HOOKS, ThreadState, thread_state
 
-hooks_here = ContextVar("autograd_cy creation hooks", default=())       # the outermost first
-entered = _local()                  # `count`: how many blocks of this thread have not ended
+hooks_here = ContextVar("autograd_cy creation hooks", default=())       # outermost first
+entered = _local()                  # `count`: the number of open blocks in this thread
 
 
 def enter_creation_hook(hook):
-    """Let hook(node) be called for each node that this thread records; returns what `leave_creation_hook` takes."""
+    """Call hook(node) for each node that this thread records; returns the token for `leave_creation_hook`."""
     token = hooks_here.set((*hooks_here.get(), hook))
     entered.count = getattr(entered, "count", 0) + 1
     thread_state().mode |= NODE_HOOKS
@@ -23,7 +23,7 @@ def enter_creation_hook(hook):
 
 
 def leave_creation_hook(token):
-    """Take the hook of that token away."""
+    """Remove the hook of that token."""
     entered.count -= 1
     if entered.count == 0:
         thread_state().mode &= ~NODE_HOOKS
@@ -31,7 +31,7 @@ def leave_creation_hook(token):
 
 
 cdef int announce(Node node) except -1:
-    """Call the hooks with a node whose edges and saved tensors are there; what they record themselves is not announced."""
+    """Call the hooks with a node that has its edges and saved tensors; nodes that hooks record are not announced."""
     cdef ThreadState *state = thread_state()
     state.mode &= ~NODE_HOOKS
     try:

@@ -1,19 +1,19 @@
-"""The dual levels that are open, and the tangents of a tensor at each."""
+"""The open dual levels, and a tensor's tangents at each."""
 
 
 cdef class Tangent:
-    """A tensor's tangent at one dual level. It isn't changed once a tensor has it, so tensors share it."""
+    """A tensor's tangent at one dual level. Tensors share it, so it doesn't change once a tensor has it."""
     cdef object value               # the Tensor
-    cdef long long level            # the running number of the level
-    cdef bint given                 # whether it is the one that make_dual() was given: case 4 of NOTE [Dual levels]
-    cdef object into                # that one, into which it is to be written
-    cdef Tangent outer              # that of a level around it, or None
+    cdef long long level            # the serial number of the level
+    cdef bint given                 # whether make_dual() was given this tangent: case 4 of NOTE [Dual levels]
+    cdef object into                # the user's tangent that the new values will be copied into
+    cdef Tangent outer              # the tangent at an outer level, or None
 
 
-cdef struct DualLevels:             # what a thread sees of the open levels
-    unsigned long long hidden       # a bit for each that it doesn't see
-    int depth                       # how many are open
-    int mode                        # FORWARD_AD if it sees any
+cdef struct DualLevels:             # a thread's view of the open levels
+    unsigned long long hidden       # a bit for each level that the thread doesn't see
+    int depth                       # the number of open levels
+    int mode                        # FORWARD_AD if the thread sees any level
 
 cdef void note_zero_norm() noexcept
 cdef bint any_zero_norm() noexcept

@@ -1,18 +1,18 @@
-"""The dual levels that are open, and the tangents of a tensor at each.
+"""The open dual levels, and a tensor's tangents at each.
 
 NOTE [Dual levels]
-  1. Levels nest: that of jvp(jvp(f)) which was opened last is the innermost. A tensor may have a tangent at each; the tangent
-     at an inner level is a tensor that may have tangents at the outer ones. So it is the coefficient of one epsilon, and in
-     it those of the others: no two levels are ever confused.
-  2. An operation computes the tangents of its result from the outermost level on. While it computes the one at a level it sees
-     the levels around that only (`see_up_to`): the operations of the rule carry their tangents along, and nothing recurs.
-  3. A level that was closed is no level: its number doesn't come again, and who asks for tangents doesn't find its. Levels
-     belong to the thread that opened them; for another one they are closed.
-  4. The tangent that make_dual() was given stays the user's: an in-place operation on the dual tensor, or on a view of it,
-     writes into it (`write_given`), as far as nothing is recorded of it. So no other tensor has that memory for its tangent:
-     a second dual and the result of an operation get a copy (`dual_of`, `of_its_own`).
-  5. A tangent has no tangent at its own level, and so has no gradient of it: the primals that the operations of a rule save
-     have lost theirs (primals.pyx). PyTorch keeps some of them there, and gives some such gradients tangents, some none.
+  1. Levels nest: in jvp(jvp(f)) the level that was opened last is the innermost. A tensor may have a tangent at each; the
+     tangent at an inner level is a tensor that may have tangents at the outer ones. A tangent is thus the coefficient of one
+     epsilon, and its tangents are coefficients of the others, so levels are never confused.
+  2. An operation computes its result's tangents from the outermost level inwards. During one level it sees only
+     the outer levels (`see_up_to`): the rule's own operations propagate those tangents, without infinite recursion.
+  3. A closed level never comes back: its number is not reused, and lookups skip its tangents. Levels belong to the thread
+     that opened them; in other threads they count as closed.
+  4. The tangent passed to make_dual() stays the user's: an in-place operation on the dual tensor, or on a view of it, writes
+     into it (`write_given`) unless it takes part in a graph. So no other tensor may use that memory for its tangent: a second
+     dual and results of operations get a copy (`dual_of`, `of_its_own`).
+  5. A tangent has no tangent at its own level, and neither has its gradient: primals that the operations of a rule save lose
+     theirs (primals.pyx). PyTorch keeps some of them, so some such gradients have tangents there and some don't.
 """
 
 cimport cython
@@ -25,10 +25,10 @@ from autograd_cy._core.runtime.state cimport FORWARD_AD, INFERENCE, NO_FORWARD, 
 cdef enum:
     MOST_LEVELS = 64                # the bits of `hidden`
 
-cdef struct Levels:                 # that are open in a thread; in its state, as long as there are any
+cdef struct Levels:                 # the open levels of a thread; allocated while there are any
     int depth
     bint zero_norms                 # case 3 of NOTE [Norms of 0]
-    long long numbers[MOST_LEVELS]  # the outermost first
+    long long numbers[MOST_LEVELS]  # outermost first
 
 cdef long long levels_opened = 0    # in all threads
 
@@ -40,11 +40,11 @@ cdef class Tangent:
 
 
 def open_dual_level():
-    """Open a dual level: tangents made from now on are carried along. Returns its running number."""
+    """Open a dual level, which propagates tangents from now on. Returns its serial number."""
     cdef ThreadState *state = thread_state()
     cdef Levels *levels = <Levels *> state.dual_levels
     cdef long long number = add_long_long(&levels_opened, 1)
-    cdef object opened = number             # made while the level is not open
+    cdef object opened = number             # allocated before the level opens
     if levels == NULL:
         levels = new_levels()
     elif levels.depth == MOST_LEVELS:
@@ -70,7 +70,7 @@ cdef Levels *new_levels() except NULL:
 
 
 cdef void note_zero_norm() noexcept:
-    """A norm is 0 while dual levels are open."""
+    """Note that a norm is 0 while dual levels are open."""
     cdef ThreadState *state = thread_state()
     if state.dual_levels != NULL:
         (<Levels *> state.dual_levels).zero_norms = True
@@ -90,7 +90,7 @@ cdef inline long long number_of(ThreadState *state, int k) noexcept:
 
 
 def close_dual_level():
-    """Close the innermost dual level; its tangents are forgotten."""
+    """Close the innermost dual level and forget its tangents."""
     cdef ThreadState *state = thread_state()
     cdef Levels *levels = <Levels *> state.dual_levels
     if levels == NULL:
@@ -105,7 +105,7 @@ def close_dual_level():
 
 
 def enter_level(_manager):
-    """`__enter__` of dual_level. Compiled: no frame of Python's is needed, for which there may be no memory."""
+    """`__enter__` of dual_level. Compiled, because a Python frame may need memory that isn't there."""
     open_dual_level()
     return 0
 
@@ -116,7 +116,7 @@ def leave_level(_manager, error_type, error, traceback):
 
 
 def dual_depth():
-    """dual_depth() -> int: how many dual levels are open in this thread."""
+    """dual_depth() -> int: the number of dual levels that are open in this thread."""
     return depth_of(thread_state())
 
 
@@ -131,7 +131,7 @@ cdef bint is_visible(DualLevels levels, int k) noexcept:
 
 
 cdef void see_up_to(DualLevels levels, int n) noexcept:
-    """Let the thread see only the n outermost of the levels (of those that it saw)."""
+    """Let the thread see only the n outermost of the levels that it saw."""
     cdef ThreadState *state = thread_state()
     cdef unsigned long long others = 0 if n == MOST_LEVELS else ~(<unsigned long long> 0) << n
     state.hidden_levels = levels.hidden | others
@@ -159,7 +159,7 @@ cdef long long dual_level() noexcept:
 
 
 cdef bint is_visible_number(long long level) noexcept:
-    """Whether the thread sees the level of that number."""
+    """Whether the thread sees the level with that number."""
     cdef ThreadState *state = thread_state()
     cdef int k
     for k in range(depth_of(state)):
@@ -169,7 +169,7 @@ cdef bint is_visible_number(long long level) noexcept:
 
 
 cdef Tangent entry_in(Tangent tangents, long long level):
-    """That of a level among the tangents, or None."""
+    """The entry of a level among the tangents, or None."""
     while tangents is not None and tangents.level > level:
         tangents = tangents.outer
     return tangents if tangents is not None and tangents.level == level else None
@@ -182,7 +182,7 @@ cdef object tangent_in(Tangent tangents, long long level):
 
 
 cdef Tangent with_tangent(Tangent tangents, long long level, object value, bint given=False):
-    """Tangents with `value` (None: nothing) as the one at that level; those of levels that are closed are left out."""
+    """The tangents with `value` at that level (None: removed), without those of closed levels."""
     if tangents is not None and tangents.level > level:
         return one_more(with_tangent(tangents.outer, level, value, given), tangents.level, tangents.value, tangents.given)
     while tangents is not None and (tangents.level == level or not is_open(tangents.level)):

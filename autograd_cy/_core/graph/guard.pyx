@@ -1,14 +1,14 @@
-"""What is to be done before memory is written: saved arrays under guard refuse it, watchers look at it.
+"""Checks and callbacks before memory is written: guarded memory refuses a write, watchers see it.
 
 NOTE [Guarded memory]
-  1. NumPy's flag WRITEABLE belongs to an array object, not to memory. So the flag is taken from the saved array, from all
-     arrays that it is a view of, and from those that numpy() gave and from_numpy() got: users who hold one get NumPy's error.
-  2. Each object is counted: it is writeable again, if it was before, when the last save that locked it is released.
-  3. Our own operations write without asking the flag, and arrays that were taken as views before the lock keep theirs. So
-     operations in place ask `announce_write`, which finds the locks by the array that owns the memory, and refuses what
-     overlaps. Views that users took of an array before the lock are found by the checksum alone, on request.
-  4. What numpy() gave and from_numpy() got is noted with a weak reference each, for next to nothing: neither by name nor
-     with a callback. The notes of the dead are dropped when there is no more room, which then grows to twice what lives.
+  1. NumPy's flag WRITEABLE belongs to an array object, not to memory. So it is cleared on the saved array, on all arrays that
+     this is a view of, and on arrays from numpy() and to from_numpy(): users of these get NumPy's error.
+  2. Locks are counted: an array that was writeable becomes writeable again when the last save that locked it is released.
+  3. Our own operations write without checking the flag, and views taken before the lock keep theirs. So in-place operations
+     call `announce_write`, which finds the locks by the array that owns the memory, and refuses writes that overlap. Views
+     that users took before the lock are detected only by the checksum, on request.
+  4. Arrays from numpy() and to from_numpy() are tracked cheaply, with weak references and no callbacks. Entries of dead arrays
+     are dropped when the table is full, which then grows to twice the live entries.
 """
 
 import numpy as np
@@ -30,39 +30,39 @@ from autograd_cy._core.runtime.state cimport GUARDED
 cnp.import_array()
 
 cdef enum:
-    FEW_NOTES = 64                  # there is always room for so many
+    FEW_NOTES = 64                  # minimum free entries
 
 cdef struct Note:
-    PyObject *array                 # of a tensor: its address alone, it may be gone
-    PyObject *view                  # weak reference to an array on the same memory that a user has
+    PyObject *array                 # of a tensor: only its address, it may be dead
+    PyObject *view                  # weak reference to a user's array on the same memory
 
 watched = 0
 cdef Note *notes = NULL
 cdef Py_ssize_t n_notes = 0, n_sorted = 0, room = 0
 cdef dict locks = {}                # id of an array -> Lock
-cdef list watchers = []             # functions of the array that will be written
-cdef object own_lock = object()     # of all that, where there is no GIL
+cdef list watchers = []             # functions called with the array that will be written
+cdef object own_lock = object()     # protects all of these where there is no GIL
 
 
 def push_guard(bint checksum):
-    """Guard what is saved from now on, with checksums or without."""
+    """Guard saved tensors from now on, with checksums or without."""
     push_value(GUARDED, checksum)
 
 
 def pop_guard():
-    """Take back the last push_guard()."""
+    """Undo the last push_guard()."""
     pop_value(GUARDED, "guard_buffers")
 
 
 @cython.final
 cdef class Lock:
-    """An array object that is read-only for a while."""
+    """An array object that is temporarily read-only."""
     cdef cnp.ndarray array
     cdef object key                 # in `locks`: its id
     cdef bint was_writeable
-    cdef list views                 # those that users have of it, and that were made read-only, too
+    cdef list views                 # users' arrays on its memory that were made read-only, too
     cdef long count
-    cdef dict guards                # those whose array this one owns: id of the Guard -> (array, owner)
+    cdef dict guards                # guards of memory that this array owns: id of the Guard -> (array, owner)
 
 
 @cython.final
@@ -73,7 +73,7 @@ cdef class Guard:
             unlock(self)
 
     cdef int check(self) except -1:
-        """RuntimeError if the elements are others than when the array was locked."""
+        """RuntimeError if the elements have changed since the array was locked."""
         if self.checksum is not None and self.checksum != checksum_of(self.array):
             raise RuntimeError("one of the variables needed for gradient computation has been modified by an inplace "
                                f"operation that is not known: {self.owner}, and its memory has other contents now. It was "
@@ -82,7 +82,7 @@ cdef class Guard:
 
 
 cdef object checksum_of(cnp.ndarray array):
-    import zlib                             # a library of its own, which few need
+    import zlib                             # imported here because few users need it
     return zlib.crc32(array.tobytes())
 
 
@@ -93,7 +93,7 @@ cdef object base_of(cnp.ndarray array):
 
 
 cdef object owner_of(cnp.ndarray array):
-    """The array that owns the memory, as far as arrays do."""
+    """The array at the end of the chain of bases."""
     base = base_of(array)
     while base is not None:
         array, base = base, base_of(base)
@@ -101,7 +101,7 @@ cdef object owner_of(cnp.ndarray array):
 
 
 cdef Py_ssize_t offset_of(cnp.ndarray array) except -1:
-    """How many elements lie before an array's first one in its memory."""
+    """The number of elements before the array's first one in its memory."""
     cdef cnp.ndarray owner = <cnp.ndarray> owner_of(array)
     cdef Py_ssize_t below, above
     measure(owner, &below, &above)
@@ -109,7 +109,7 @@ cdef Py_ssize_t offset_of(cnp.ndarray array) except -1:
 
 
 cdef Py_ssize_t room_of(cnp.ndarray array) except -1:
-    """How many bytes there are in an array's memory."""
+    """The size of the array's memory in bytes."""
     cdef cnp.ndarray owner = <cnp.ndarray> owner_of(array)
     cdef Py_ssize_t below, above
     measure(owner, &below, &above)
@@ -117,7 +117,7 @@ cdef Py_ssize_t room_of(cnp.ndarray array) except -1:
 
 
 cdef Guard guarded(cnp.ndarray array, str owner):
-    """Make an array and those it is a view of read-only, until the Guard that is returned dies."""
+    """Make an array and the arrays that it is a view of read-only until the returned Guard dies."""
     cdef Guard guard = Guard.__new__(Guard)
     cdef Hold section
     hold(&section, <PyObject *> own_lock)
@@ -156,7 +156,7 @@ cdef int guard_held(Guard guard, cnp.ndarray array, str owner) except -1:
 
 
 cdef tuple locks_of(cnp.ndarray array):
-    """The locks of an array and of those it is a view of, which may be new ones; the owner's is the last."""
+    """The locks of an array and of the arrays that it is a view of, new or existing; the owner's is the last."""
     cdef list found = []
     cdef Lock lock
     link = array
@@ -180,7 +180,7 @@ cdef int drop_unused(tuple locked) except -1:
 
 
 cdef int unlock(Guard guard) except -1:
-    """Takes no memory."""
+    """Undo `guarded`; allocates nothing."""
     cdef Hold section
     hold(&section, <PyObject *> own_lock)
     try:
@@ -209,7 +209,7 @@ cdef int unlock_held(Guard guard) except -1:
 # what users get
 
 cdef cnp.ndarray view_of(cnp.ndarray array):
-    """An array object of its own on the same memory: its shape may be changed, and guards know of it."""
+    """A separate array object on the same memory: its shape may be changed, and guards know it."""
     cdef cnp.ndarray view = strided_view(array, cnp.PyArray_BYTES(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array),
                                          cnp.PyArray_STRIDES(array))
     cdef Lock lock = locks.get(id(array)) if watched else None
@@ -220,7 +220,7 @@ cdef cnp.ndarray view_of(cnp.ndarray array):
 
 
 cdef int note_view(cnp.ndarray array, cnp.ndarray view) except -1:
-    """Let guards of an array know of another one on the same memory, which a user has: case 4 of NOTE [Guarded memory]."""
+    """Tell guards about a user's array on the memory of `array`: case 4 of NOTE [Guarded memory]."""
     cdef object reference = PyWeakref_NewRef(view, None)
     cdef Hold section
     if not FREE_THREADED:
@@ -244,7 +244,7 @@ cdef inline int note_held(cnp.ndarray array, object reference) except -1:
 
 
 cdef int make_room() except -1:
-    """Room for as many notes again as there are of the living."""
+    """Make room for at least as many new entries as there are live ones."""
     tidy_held()
     if (2 * n_notes > room or room == 0) and not resize_notes():
         raise MemoryError()
@@ -260,7 +260,7 @@ cdef bint resize_notes() noexcept:
 
 
 def tidy_notes():
-    """tidy_notes(): forget the arrays that users had and that are gone, and sort the others. Takes no memory."""
+    """tidy_notes(): drop dead arrays from the table, and sort the others. Allocates nothing."""
     cdef Hold section
     hold(&section, <PyObject *> own_lock)
     try:
@@ -283,7 +283,7 @@ cdef int tidy_held() except -1:
     if n_notes > 1:
         qsort(notes, n_notes, sizeof(Note), compare_notes)
     for k in range(n_notes):
-        if n > 0 and compare_notes(&notes[k], &notes[n - 1]) == 0:      # the same array was given to a tensor again
+        if n > 0 and compare_notes(&notes[k], &notes[n - 1]) == 0:      # the same array was noted twice
             Py_DECREF(<object> notes[k].view)
         else:
             notes[n] = notes[k]
@@ -303,7 +303,7 @@ cdef int compare_notes(const void *a, const void *b) noexcept nogil:
 
 
 cdef list given_of(cnp.ndarray array):
-    """The arrays on an array's memory that users have, as far as they live."""
+    """The users' arrays on an array's memory that are alive."""
     cdef Py_ssize_t low = 0, high, middle
     cdef list found = []
     if n_sorted < n_notes:
@@ -317,14 +317,14 @@ cdef list given_of(cnp.ndarray array):
             high = middle
     while low < n_notes and notes[low].array == <PyObject *> array:
         view = (<object> notes[low].view)()
-        if view is not None and overlap(array, view):       # else noted for an array that was here before
+        if view is not None and overlap(array, view):       # else noted for an earlier array at this address
             found.append(view)
         low += 1
     return found
 
 
 cdef int announce_write(cnp.ndarray target, str operation) except -1:
-    """To be called before memory is written: RuntimeError if it is guarded; then the watchers are told."""
+    """Call before a write: RuntimeError if the memory is guarded; then the watchers are called."""
     cdef Lock lock = locks.get(id(owner_of(target)))
     if lock is not None:
         for array, owner in list(lock.guards.values()):
@@ -346,22 +346,22 @@ cdef bint overlap(cnp.ndarray a, cnp.ndarray b):
 
 
 def share_memory(cnp.ndarray a, cnp.ndarray b):
-    """Whether an element of one array is an element of the other; True where that is hard to tell."""
+    """Whether two arrays have an element in common; True if that is hard to decide."""
     return overlap(a, b)
 
 
 def memory_of(cnp.ndarray array):
-    """What two arrays on the same memory have in common: the id of the array that owns it, while that lives."""
+    """The id of the array that owns the memory: equal for arrays on the same memory while the owner lives."""
     return id(owner_of(array))
 
 
 def add_watcher(watcher):
-    """Let watcher(array) be called before an operation writes an array in place."""
+    """Call watcher(array) before an operation writes an array in place."""
     watchers.append(watcher)
     add_int(&watched, 1)
 
 
 def remove_watcher(watcher):
-    """Take back add_watcher()."""
+    """Undo add_watcher()."""
     watchers.remove(watcher)
     add_int(&watched, -1)

@@ -1,16 +1,16 @@
-"""What memory a graph holds, which of it nobody else does, and which nodes hold it.
+"""The memory that a graph holds: how much of it only the graph holds, and which nodes hold it.
 
 NOTE [Holdings]
-What nodes hold is found as the collector finds it, through `tp_traverse`: so nothing is unpacked, no hook runs and no class
-of nodes has to say what it keeps.
-  1. The nodes that the given ones lead to are the graph; whatever else refers to them, they count as what is to die.
-  2. Of each object that they lead to the references from within are counted. One that has more is held by somebody else,
-     and with it all that it leads to.
+The references of nodes are found through `tp_traverse`, as the garbage collector does: nothing is unpacked, no hook runs, and
+node classes need not declare what they keep.
+  1. The graph consists of the nodes reachable from the given ones. They count as dying, whatever else refers to them.
+  2. References from inside the graph are counted for each reachable object. An object with more references is held from
+     outside, and so is everything that it leads to.
   3. Memory belongs to the array that owns it, at the end of the chain of views. So nothing is counted twice.
-  4. A node holds what can be reached from it without passing another node of the graph, or an object that somebody else
-     holds, of which the memory alone counts. What objects of other types hold (what hooks packed, a ctx's attributes) is the
-     first node's that leads there.
-  5. Modules, classes, code, frames and what functions find by name are no part of a graph.
+  4. A node holds what is reachable from it without passing through another node of the graph. At an object held from outside
+     only its memory counts. What objects of other types hold (packed values, a ctx's attributes) counts for the first node
+     that reaches it.
+  5. Modules, classes, code, frames and global names are not part of a graph.
 """
 
 import types
@@ -48,28 +48,28 @@ cdef extern from "Python.h":
     PyObject *PyFunction_GetKwDefaults(PyObject *)
     PyObject *PyList_GET_ITEM(PyObject *, Py_ssize_t)
 
-cdef enum:                          # who holds a piece of memory
+cdef enum:                          # the holders of a piece of memory
     GRAPH_ALONE = 0
-    SOMEBODY                        # else, as well
-    LEAF                            # somebody, and it is a leaf's
+    SOMEBODY                        # the graph and something outside
+    LEAF                            # the same, and the memory is a leaf's
 
 cdef enum:                          # how objects of a type are treated
     SKIPPED = 1
-    OWN                             # a part of a node or tensor, or a tuple: looked at anew from each node
+    OWN                             # a part of a node or tensor, or a tuple: visited again from each node
     ARRAY
     TENSOR
-    FUNCTION                        # this and what follows is looked at once
+    FUNCTION                        # this and the kinds below are visited once
     SHARED                          # of this package, or a container
     FOREIGN
 
 cdef enum:
-    MAX_FOREIGN = 200000            # objects of other types, beyond which they are opaque
+    MAX_FOREIGN = 200000            # objects of other types; any more are opaque
 
 OPAQUE = (types.ModuleType, type, types.CodeType, types.FrameType, types.GeneratorType, types.CoroutineType,
           types.AsyncGeneratorType, Context, ContextVar, weakref.ref)
 
 
-cdef struct Numbers:                # a list of numbers that grows
+cdef struct Numbers:                # a growing list of numbers
     Py_ssize_t *items
     Py_ssize_t n
     Py_ssize_t room
@@ -98,12 +98,12 @@ cdef object column(Numbers *numbers):
 
 
 cdef int visit(PyObject *x, void *holdings) noexcept:
-    """What tp_traverse calls for each reference of the object that is looked at."""
+    """The callback of tp_traverse: note a reference of the object that is visited."""
     if x == <PyObject *> None:
         return 0
     try:
         (<Holdings> holdings).refer(x)
-    except BaseException as error:      # tp_traverse passes a number on, no exception
+    except BaseException as error:      # tp_traverse passes on a number, not an exception
         (<Holdings> holdings).failure = error
         return -1
     return 0
@@ -111,13 +111,13 @@ cdef int visit(PyObject *x, void *holdings) noexcept:
 
 @cython.final
 cdef class Holdings:
-    """What the nodes of a graph hold, as columns. Made for one question, and given up with the answer."""
-    cdef list objects                   # the nodes, the given tensors, then what they lead to
+    """What the nodes of a graph hold, as columns. Made for one question and then dropped."""
+    cdef list objects                   # the nodes, the given tensors, then objects reachable from them
     cdef Addresses numbers              # of the objects
     cdef Addresses treatments           # by the address of a type
     cdef list classes                   # the types, kept alive
     cdef Py_ssize_t n_nodes, n_sources, n_foreign
-    cdef Numbers links, starts, found   # of object k links[starts[k]:starts[k + 1]]; references to it from within
+    cdef Numbers links, starts, found   # k refers to links[starts[k]:starts[k + 1]]; references to it from within
     cdef Numbers kinds                  # how each object is treated
     cdef Numbers pair_nodes, pair_storages
     cdef object failure
@@ -132,7 +132,7 @@ cdef class Holdings:
         PyMem_Free(self.pair_nodes.items)
         PyMem_Free(self.pair_storages.items)
 
-    # the objects and who refers to whom
+    # the objects and their references
 
     cdef int enter(self, object x, int kind) except -1:
         put(&self.numbers, <PyObject *> x, len(self.objects))
@@ -142,7 +142,7 @@ cdef class Holdings:
         return 0
 
     cdef int refer(self, PyObject *x) except -1:
-        """Note a reference to `x` from the object that is looked at."""
+        """Note a reference to `x` from the object that is visited."""
         cdef Py_ssize_t k = number_of(&self.numbers, x)
         cdef int kind
         if k < 0:
@@ -186,7 +186,7 @@ cdef class Holdings:
             error, self.failure = self.failure, None
             raise error
         if kind == OWN and type(<object> x) is SavedTensor and (<SavedTensor> x).guard is not None:
-            self.refer(<PyObject *> (<SavedTensor> x).guard.array)      # a Guard is nothing that the collector sees
+            self.refer(<PyObject *> (<SavedTensor> x).guard.array)      # the collector does not see a Guard
             self.refer(<PyObject *> (<SavedTensor> x).guard.locks)
         return 0
 
@@ -205,13 +205,13 @@ cdef class Holdings:
         return push(&self.starts, self.links.n)
 
     cdef object held_elsewhere(self):
-        """For each object whether somebody else holds it: case 2 of NOTE [Holdings]."""
+        """For each object whether it is held from outside: case 2 of NOTE [Holdings]."""
         cdef Py_ssize_t n = len(self.objects), k, i
         cdef char[::1] held = np.zeros(n, np.int8)
         cdef Numbers path = Numbers(NULL, 0, 0)
         try:
             for k in range(self.n_sources, n):
-                if type(self.objects[k]) is Lock:       # known to the list of locks, which lets it go with the graph
+                if type(self.objects[k]) is Lock:       # the list of locks releases it together with the graph
                     continue
                 if Py_REFCNT(PyList_GET_ITEM(<PyObject *> self.objects, k)) - 1 > self.found.items[k]:
                     held[k] = True
@@ -270,7 +270,7 @@ cdef class Holdings:
         return 0
 
     cdef tuple storages(self, const char[::1] held):
-        """The memory in question: the columns bytes, kind, computed_by (a node or -1), has_nan, and its number by object."""
+        """The memory: columns of bytes, kind and computed_by (a node or -1), and the numbers of the owning arrays."""
         cdef Py_ssize_t n = len(self.objects), k, i
         cdef Py_ssize_t[::1] numbers = np.full(n, -1, np.intp), makers = np.full(n, -1, np.intp)
         cdef char[::1] leaves = np.zeros(n, np.int8)
@@ -300,7 +300,7 @@ cdef class Holdings:
         return sizes, kinds, computed_by, found
 
     cdef int note_maker(self, Tensor x, Py_ssize_t[::1] makers, char[::1] leaves) except -1:
-        """Which node computed the memory of a tensor, or that it is a leaf's."""
+        """Note which node computed a tensor's memory, or that it is a leaf's."""
         cdef Py_ssize_t number = number_of(&self.numbers, <PyObject *> x.array), k
         if number < 0:
             return 0
@@ -314,7 +314,7 @@ cdef class Holdings:
         return 0
 
     cdef object packed_otherwise(self):
-        """How many objects that are no arrays each node's saved tensors were packed into."""
+        """For each node, the number of saved tensors that hooks packed into anything but arrays."""
         cdef Py_ssize_t[::1] counts = np.zeros(self.n_nodes, np.intp)
         cdef Py_ssize_t source, i
         for source in range(self.n_nodes):
@@ -358,12 +358,11 @@ cdef bint is_unknown(SavedTensor saved):
 
 
 def holdings_of(list nodes, list tensors, bint nans=False):
-    """What the nodes of a graph hold, `tensors` being those it was asked for: a dict of columns.
+    """What the nodes of a graph hold, given the `tensors` whose graph it is: a dict of columns.
 
-    "bytes", "kind" (0: the graph alone holds it, 1: somebody else does, too, 2: and it is
-    a leaf's), "computed_by" (a node's number, or -1) and, if asked for, "nan" have a
-    row for each piece of memory; "node" and "storage" one for each node that holds one; "unknown" counts for each node the
-    objects that hooks packed and that are no arrays.
+    "bytes", "kind" (0: held by the graph alone, 1: also from outside, 2: also, and it is a leaf's), "computed_by" (a node's
+    number, or -1) and, with `nans`, "nan" have a row for each piece of memory. "node" and "storage" have one for each node
+    that holds a piece. "unknown" counts for each node the values packed by hooks that are not arrays.
     """
     cdef Holdings holdings = Holdings.__new__(Holdings)
     holdings.survey(nodes, tensors)

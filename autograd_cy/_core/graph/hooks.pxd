@@ -1,4 +1,4 @@
-"""Running the hooks of a node, with their results checked."""
+"""Running a node's hooks and checking their results."""
 
 from autograd_cy._core.graph.node cimport Node, NodeHooks
 from autograd_cy._core.graph.tensor cimport Tensor

@@ -1,6 +1,6 @@
-"""Registering and running the hooks of nodes and tensors, with their results checked.
+"""Registering and running the hooks of nodes and tensors, and checking their results.
 
-A hook that is removed by another one in the same run still fires in it: each run goes through a copy of the list.
+Each run uses a copy of the list: a hook that another one removes during the run still fires in it.
 """
 
 import weakref
@@ -30,7 +30,7 @@ cdef extern from "Python.h":
 
 
 def register_tensor_hook(Tensor tensor, hook):
-    """Let `hook` see, and replace, the tensor's gradient; returns the handle."""
+    """Call `hook` with the tensor's gradient, which it may replace; returns the handle."""
     cdef NodeHooks hooks = hooks_of_tensor(tensor)
     if is_unset(tensor_hooks_slot(hooks)):
         set_once(hooks, tensor_hooks_slot(hooks), {})
@@ -38,7 +38,7 @@ def register_tensor_hook(Tensor tensor, hook):
 
 
 def register_post_accumulate_hook(Tensor leaf, hook):
-    """Let `hook` be called with the leaf each time its `.grad` was added to; returns the handle."""
+    """Call `hook` with the leaf each time its `.grad` was added to; returns the handle."""
     cdef NodeHooks hooks = hooks_of_tensor(leaf)
     if is_unset(post_accumulate_slot(hooks)):
         set_once(hooks, post_accumulate_slot(hooks), OrderedDict())
@@ -50,7 +50,7 @@ def hooks_of_kind(Tensor tensor, str kind):
     cdef NodeHooks hooks
     if wants_grad(tensor):
         hooks = existing_hooks(gradient_node(tensor))
-    else:               # those of a leaf wait until it requires grad again
+    else:               # a leaf's hooks are kept until it requires grad again
         hooks = existing_hooks_of_leaf(tensor)
     if hooks is None:
         return None
@@ -61,7 +61,7 @@ def hooks_of_kind(Tensor tensor, str kind):
 
 
 def set_hooks_of_kind(Tensor tensor, str kind, value):
-    """Put a dict of hooks in the place of those on the tensor; None takes them away."""
+    """Replace a tensor's hooks by a dict of hooks; None removes them."""
     cdef NodeHooks hooks
     if value is not None and not isinstance(value, dict):
         raise TypeError(f"the hooks of a tensor are a dict of functions, or None, not {type(value).__name__}")
@@ -83,7 +83,7 @@ def set_hooks_of_kind(Tensor tensor, str kind, value):
 
 
 cpdef retain_grad(Tensor tensor):
-    """Keep the `.grad` of a computed tensor; the node holds the tensor weakly."""
+    """Keep the `.grad` of a non-leaf tensor; the node refers to the tensor weakly."""
     make_current(tensor)
     if not wants_grad(tensor):
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
@@ -94,7 +94,7 @@ cpdef retain_grad(Tensor tensor):
 
 
 cdef int retain_at(Node node, int output, Tensor tensor) except -1:
-    """Let a node keep the gradient of a tensor that is, or is going to be, what it computes."""
+    """Let a node keep the gradient of a tensor that is, or will be, its output."""
     cdef NodeHooks hooks = hooks_of(node)
     if is_unset(retained_slot(hooks)):
         set_once(hooks, retained_slot(hooks), {})
@@ -103,7 +103,7 @@ cdef int retain_at(Node node, int output, Tensor tensor) except -1:
 
 
 cdef NodeHooks retained_at(Tensor tensor):
-    """The hooks of the tensor's node, if that retains the tensor's gradient, which is then to be dropped; else None."""
+    """The hooks of the tensor's node if it retains the tensor's gradient, for `drop_retained`; else None."""
     cdef NodeHooks hooks = existing_hooks(tensor.grad_fn)
     retained = None if hooks is None else held_at(retained_slot(hooks))
     reference = None if retained is None else retained.get(tensor.output_number)
@@ -111,7 +111,7 @@ cdef NodeHooks retained_at(Tensor tensor):
 
 
 cdef void drop_retained(NodeHooks hooks, object output) noexcept:
-    """Let a node retain one of its gradients no longer; takes no memory."""
+    """Stop retaining one of a node's gradients; allocates nothing."""
     if PyDict_DelItem(<PyObject *> hooks.retained, <PyObject *> output) < 0:
         PyErr_Clear()
 
@@ -122,12 +122,12 @@ def legacy_type_name(Tensor tensor):
 
 
 cdef list functions_in(object hooks):
-    """The functions of an OrderedDict of hooks, as they are now. Without a GIL, that of dict's own list is one step."""
+    """The current functions of an OrderedDict of hooks. Without a GIL dict's own `values` is copied atomically."""
     return list(dict.values(hooks)) if FREE_THREADED else list(hooks.values())
 
 
 cdef object run_tensor_hooks(NodeHooks hooks, int output, Tensor g):
-    """Call the hooks of one output with its gradient, None if there is none; each may replace the gradient."""
+    """Call the hooks of one output with its gradient (None if there is none); each may replace the gradient."""
     functions = held_at(tensor_hooks_slot(hooks))
     if functions is not None:
         functions = functions.get(output)
@@ -142,7 +142,7 @@ cdef object run_tensor_hooks(NodeHooks hooks, int output, Tensor g):
 
 
 cdef int keep_retained(NodeHooks hooks, int output, Tensor g, bint recorded) except -1:
-    """Add the gradient to the `.grad` of the tensor that retains it."""
+    """Add the gradient to the `.grad` of the tensor that retains it, if it is alive."""
     cdef Tensor tensor
     cdef Hold section
     retained = held_at(retained_slot(hooks))
@@ -166,7 +166,7 @@ cdef int keep_retained(NodeHooks hooks, int output, Tensor g, bint recorded) exc
 
 
 cdef Tensor checked(object hook, Tensor before, object result):
-    """A hook's result if it can stand for the value, else an error that names the hook."""
+    """A hook's result if it can replace the value, else an error that names the hook."""
     cdef Tensor after
     if before is None:
         raise RuntimeError(f"can't replace a None gradient with a non-None value (hook {hook_name(hook)})")
@@ -192,7 +192,7 @@ cdef object hook_as_event(object hook, tuple arguments):
 
 
 cdef object name_in_events(object hook):
-    """A hook's own name, that of what a partial calls, else its type's: asking must not fail, nor print a tensor."""
+    """The hook's name; for a partial, its function's; else its type's. It must neither fail nor print a tensor."""
     while type(hook) is partial:
         hook = hook.func
     try:
@@ -207,7 +207,7 @@ cdef str hook_name(object hook):
 
 
 cdef tuple replaced(object hook, tuple values, object results):
-    """The values with those that a node hook returned in their place."""
+    """The values, replaced by a node hook's results where these are not None."""
     cdef int i
     if not isinstance(results, tuple):
         raise TypeError(f"expected tuple, but hook returned '{type(results).__name__}' (hook {hook_name(hook)})")
@@ -219,7 +219,7 @@ cdef tuple replaced(object hook, tuple values, object results):
 
 
 cdef tuple run_pre_hooks(NodeHooks hooks, tuple gradients):
-    """Call a node's pre-hooks with the gradients of its outputs; each may replace them."""
+    """Call a node's pre-hooks with its output gradients; each may replace them."""
     for hook in functions_in(held_at(pre_hooks_slot(hooks))):
         results = hook_as_event(hook, (gradients,)) if recorders_on() else hook(gradients)
         if results is not None:
@@ -228,7 +228,7 @@ cdef tuple run_pre_hooks(NodeHooks hooks, tuple gradients):
 
 
 cdef tuple run_post_hooks(NodeHooks hooks, tuple results, tuple gradients):
-    """Call a node's hooks with the gradients of its inputs and of its outputs; each may replace the former."""
+    """Call a node's hooks with its input gradients and output gradients; each may replace the former."""
     for hook in functions_in(held_at(post_hooks_slot(hooks))):
         changed = hook_as_event(hook, (results, gradients)) if recorders_on() else hook(results, gradients)
         if changed is not None:
@@ -245,7 +245,7 @@ cdef int run_post_accumulate_hooks(NodeHooks hooks, Tensor leaf) except -1:
 
 
 def hooks_in_order(Node node, bint runs):
-    """What fires at a node, in order: (kind, output, tensor or None, hook or None); `runs`: not the tensors' alone."""
+    """A node's hooks in firing order: (kind, output, tensor or None, hook or None); `runs`: not only tensor hooks."""
     cdef NodeHooks hooks = existing_hooks(node)
     cdef list found = []
     cdef int i

@@ -1,8 +1,8 @@
-"""Which tensors are sparse: those whose elements don't stand in their array."""
+"""Which tensors are sparse: their elements are not in their array."""
 
 from cpython.object cimport PyObject
 
-cdef PyObject *sparse_type      # the class of sparse tensors; NULL as long as its module is not loaded
+cdef PyObject *sparse_type      # the class of sparse tensors; NULL until its module is loaded
 
 cdef object sparse_gradient(object indices, object values, tuple sizes)
 cdef object sparse_rows(object numbers, object rows, Py_ssize_t n)

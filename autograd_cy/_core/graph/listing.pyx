@@ -1,4 +1,4 @@
-"""A graph as lines of text, one below the other: which node stands where."""
+"""A graph as lines of text: the order and indentation of its nodes."""
 
 import numpy as np
 
@@ -6,9 +6,9 @@ import numpy as np
 def lines_of(starts_of_edges, targets_of_edges, depths_of_nodes, roots):
     """The lines of a graph's listing, from edges_among(): the columns (node, level, begins, refers).
 
-    A node comes when all that leads to it is there; where it would have come before then, a line refers to it; but a leaf
-    comes each time. Of what a node leads to the deepest follows on its own level, so that a chain stays one. The others come
-    before that, one level further in, each as a branch whose first line `begins` it.
+    A node appears after all of its predecessors; at earlier places a line refers to it, except that a leaf is repeated. The
+    deepest target of a node follows it on the same level, so that a chain stays one. The other targets come before that, one
+    level further in, each as a branch whose first line is marked in `begins`.
     """
     cdef const Py_ssize_t[::1] starts = starts_of_edges, targets = targets_of_edges, depths = depths_of_nodes
     cdef Py_ssize_t room = targets.shape[0] + len(roots), count = 0, top = 0, k, i, j, m, target
@@ -47,7 +47,7 @@ def lines_of(starts_of_edges, targets_of_edges, depths_of_nodes, roots):
 
 
 cdef Py_ssize_t[::1] users_of(const Py_ssize_t[::1] starts, const Py_ssize_t[::1] targets):
-    """For each node how many others lead to it."""
+    """For each node, the number of nodes with an edge to it."""
     cdef Py_ssize_t n = starts.shape[0] - 1, k, i
     cdef Py_ssize_t[::1] counts = np.zeros(n, np.intp), last_source = np.full(n, -1, np.intp)
     for k in range(n):
@@ -59,7 +59,7 @@ cdef Py_ssize_t[::1] users_of(const Py_ssize_t[::1] starts, const Py_ssize_t[::1
 
 
 cdef void put_deepest_first(Py_ssize_t[::1] path, const Py_ssize_t[::1] depths, Py_ssize_t start, Py_ssize_t end) noexcept:
-    """Move the deepest of path[start:end], of several the last, to the front: what is taken from the end comes before it."""
+    """Move the deepest node of path[start:end] (the last of several) to the front: it is then popped last."""
     cdef Py_ssize_t i, deepest = start, node
     for i in range(start + 1, end):
         if depths[path[i]] > depths[path[deepest]]:

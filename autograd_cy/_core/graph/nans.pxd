@@ -1,4 +1,4 @@
-"""Where a NaN comes from."""
+"""Searching for NaN and reporting its origin."""
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor

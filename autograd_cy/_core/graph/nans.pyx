@@ -1,6 +1,6 @@
-"""Where a NaN comes from: arrays are searched, and the operation that made it is named.
+"""Searching for NaN and reporting its origin: the operation that made it.
 
-A search is one loop over the memory, without NumPy's calls around it, so that it can run after each operation.
+A search is one loop over the memory without NumPy calls, fast enough to run after each operation.
 """
 
 from libc.stdint cimport uint16_t
@@ -19,7 +19,7 @@ from autograd_cy._core.runtime.location cimport described
 cnp.import_array()
 
 cdef enum:
-    BLOCK = 4096                    # elements between two looks at what was found
+    BLOCK = 4096                    # elements between two checks for a NaN
 
 
 cdef fused Float:
@@ -28,7 +28,7 @@ cdef fused Float:
 
 
 cdef Py_ssize_t search(const Float *x, Py_ssize_t n) noexcept nogil:
-    """The position of the first NaN, or -1. A block is searched without branches, which the compiler vectorizes."""
+    """The position of the first NaN, or -1. The loop over a block has no branches, so the compiler vectorizes it."""
     cdef Py_ssize_t start = 0, end, k
     cdef int found
     while start < n:
@@ -53,7 +53,7 @@ cdef Py_ssize_t search_half(const uint16_t *x, Py_ssize_t n, uint16_t infinity) 
 
 
 cdef Py_ssize_t first_nan(cnp.ndarray array) except -2:
-    """The number, in C order, of the first element that is NaN; -1 if there is none."""
+    """The position, in C order, of the first NaN; -1 if there is none."""
     cdef int dtype_code = code_of(array)
     cdef Py_ssize_t n = cnp.PyArray_SIZE(array), k
     if dtype_code < FLOAT16:
@@ -78,11 +78,11 @@ cdef Py_ssize_t first_nan(cnp.ndarray array) except -2:
     return k // 2 if k >= 0 else -1
 
 
-# what is searched
+# the checks
 
 
 cdef int check_result(Node node, Tensor y, Tensor a, Tensor b, Tensor c) except -1:
-    """Refuse a NaN in the result of an operation on `a`, `b` and `c` (None: not a tensor, or not there)."""
+    """Refuse a NaN in the result of an operation on `a`, `b` and `c` (None: missing, or not a tensor)."""
     if first_nan(y.array) >= 0:
         raise forward_error(node, y, 0, (a, b, c))
     return 0
@@ -100,8 +100,8 @@ cdef int check_results(Node node, object outputs, object inputs) except -1:
 
 
 cdef int check_root(object root, object seed, int position) except -1:
-    """Refuse a NaN that is there before backward begins: in what it starts from, or in the gradient given for that."""
-    cdef Py_ssize_t found = -1          # of an edge, or a sparse root
+    """Refuse a NaN in a root or its seed, before backward begins."""
+    cdef Py_ssize_t found = -1          # stays -1 for an edge or a sparse root
     cdef str maker
     if isinstance(root, Tensor) and not is_sparse(root):
         found = first_nan((<Tensor> root).array)
@@ -116,11 +116,11 @@ cdef int check_root(object root, object seed, int position) except -1:
     return 0
 
 
-# what is said
+# the messages
 
 
 cdef str origin_of(Node node):
-    """Where a node was recorded, and what it has saved: `Recorded at file.py:12, in loss; saved self: ...`."""
+    """Where a node was recorded, and the tensors that it saved, as a sentence."""
     cdef str place = described(node.code, node.instruction)
     cdef list parts = [f"recorded at {place}"] if place else []
     cdef object value
@@ -133,7 +133,7 @@ cdef str origin_of(Node node):
 
 
 cdef object gradient_error(Node node, Tensor g, int i, bint of_zeros):
-    """Of a NaN in the gradient that a node gave for its input `i`; `of_zeros`: the incoming gradient is zero there."""
+    """The error for a NaN in a node's gradient for input `i`; `of_zeros`: the incoming gradient is zero there."""
     cdef str text = (f"Function '{node.name()}' returned nan values in its {i}th output: the gradient for its input {i} is "
                      f"NaN {place_of(g.array, first_nan(g.array))}. {origin_of(node)}")
     if of_zeros:
@@ -153,7 +153,7 @@ cdef object forward_error(Node node, Tensor y, int i, object inputs):
 
 
 cdef str place_of(cnp.ndarray array, Py_ssize_t position):
-    """Where an element stands and how many there are: `at [1, 0], one of 3 in torch.float32 [2, 2]`."""
+    """The index of an element, and the number of NaNs: `at [1, 0], the first of 3, in torch.float32 [2, 2]`."""
     cdef list index = [int(k) for k in np.unravel_index(position, np.shape(array))]
     cdef Py_ssize_t n = np.count_nonzero(np.isnan(array))
     cdef str number = "" if n < 2 else f", the first of {n},"
@@ -161,7 +161,7 @@ cdef str place_of(cnp.ndarray array, Py_ssize_t position):
 
 
 cdef str describe(object value):
-    """What kind of numbers a tensor holds, as far as they explain a NaN: `torch.float32 [3], from -1 to 4, zeros`."""
+    """Dtype, shape and range of a tensor, and counts of NaN, inf and 0: `torch.float32 [3], from -1 to 4, 1 zeros`."""
     cdef cnp.ndarray array = (<Tensor> value).array if isinstance(value, Tensor) else value
     cdef str text = f"{dtype_of(code_of(array))} {list(np.shape(array))}"
     cdef object finite

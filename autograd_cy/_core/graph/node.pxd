@@ -1,4 +1,4 @@
-"""Node: one recorded operation, and the edges to what it was computed from."""
+"""Node: one recorded operation, with edges to the nodes of its inputs."""
 
 from cpython.object cimport PyObject, PyTypeObject
 
@@ -10,63 +10,63 @@ from autograd_cy._core.runtime.lifetime cimport Link
 
 
 cdef struct Scratch:
-    void *task              # the GraphTask that these notes belong to, or NULL; see NOTE [Scratch] in graph_task.pyx
-    int dependencies        # edges over which a gradient (or the news that there is none) is still to come
+    void *task              # the GraphTask that this scratch belongs to, or NULL; see NOTE [Scratch] in graph_task.pyx
+    int dependencies        # edges over which a gradient (possibly None) is still to come
     int waiting             # the same, counted down while the needed nodes are searched
-    char needed             # a gradient asked for depends on this node
-    char captured           # the gradient that arrives here was asked for
-    PyObject *buffer        # owned: the gradient so far (a list of them for several outputs), or NULL
+    char needed             # a requested gradient depends on this node
+    char captured           # the gradient that arrives here is requested
+    PyObject *buffer        # owned: the sum of gradients so far (a list for several outputs), or NULL
 
 
-cdef struct Request:        # what the engine allows a node that computes a gradient on arrays, and asks of it
-    bint may_overwrite      # the memory of the incoming gradient: nobody else sees it
-    bint may_consume        # what the node saved: nobody reads it after this backward
-    PyObject *addend        # an array to add the gradient to, if the node can do that in one pass; or NULL
-    bint is_ours            # the addend's memory may be written
-    bint added              # the answer: the result is the sum
+cdef struct Request:        # what the engine permits and asks of a node that computes a gradient on arrays
+    bint may_overwrite      # the incoming gradient's memory, which nothing else uses
+    bint may_consume        # the saved arrays, which nothing reads after this backward
+    PyObject *addend        # an array to add the gradient to, if the node can do it in one pass; or NULL
+    bint is_ours            # the addend's memory may be overwritten
+    bint added              # set by the node: the result is the sum
 
 
-cdef enum SlotKind:         # what a saved slot holds
+cdef enum SlotKind:         # the contents of a saved slot
     NOTHING = 0
     INPUT = 1               # a Tensor
-    OUTPUT = 2              # the array of the Tensor that the node computed
+    OUTPUT = 2              # the array of the node's own output
     HANDLE = 3              # a SavedTensor
     HANDLES = 4             # a tuple of SavedTensors
 
 
 cdef enum:
-    BOXED = 2               # of `joint`: `vjps` gets a list that alone holds the gradients
+    BOXED = 2               # value of `joint`: `vjps` gets a list with the only references to the gradients
 
 
 cdef class Node:
     cdef Link link
     cdef object __weakref__
-    cdef object next0, next1, next2         # three edges, the rest in `extras`; see NOTE [Edges to leaves]
-    # what was saved, see NOTE [Saved tensors] in saved.pyx; `kinds` tells what it is
-    cdef object saved0, saved1, saved2      # of an AccumulateGrad, saved0 is its leaf
+    cdef object next0, next1, next2         # three edges, the others are in `extras`; see NOTE [Edges to leaves]
+    # saved tensors, see NOTE [Saved tensors] in saved.pyx; `kinds` tells their types
+    cdef object saved0, saved1, saved2      # an AccumulateGrad has its leaf in saved0
     cdef VersionCounter counter     # of the saved output
-    cdef object shapes              # of an elementwise node: the shapes of the inputs that were broadcast
-    cdef object constants           # what else the gradient needs (dims, shapes), a tuple named by `constant_names`
+    cdef object shapes              # of an elementwise node: shapes of the inputs that were broadcast
+    cdef object constants           # other values that the gradient needs (dims, shapes), a tuple named by `constant_names`
     cdef object extras              # NodeExtras, or None: edges from the fourth on, hooks, metadata
-    cdef object code                # the user's code that recorded the operation, and where in it (see location.pyx)
-    # plain data from here on, all zero in a new node but for the first and `n_outputs`
+    cdef object code                # the user's code that recorded the operation, and the instruction in it (see location.pyx)
+    # plain data from here on; in a new node all zero except the first and `n_outputs`
     cdef unsigned long long sequence_number
-    cdef int leaf_edges             # bit i: edge i holds the leaf itself, not yet its AccumulateGrad
+    cdef int leaf_edges             # bit i: edge i still holds the leaf itself, not its AccumulateGrad
     cdef int[3] numbers
     cdef int n_edges
     cdef int n_outputs
-    cdef int[3] versions            # of what the slots hold, when it was saved
-    cdef int freed_by               # the number of the backward that gave up what was saved
+    cdef int[3] versions            # versions of the saved tensors when they were saved
+    cdef int freed_by               # the number of the backward that released the saved tensors
     cdef int instruction
     cdef char[3] kinds              # a SlotKind for each slot
-    cdef char saves                 # something was saved, in the slots or by a user's Function ...
-    cdef char released              # ... and given up after a backward
-    cdef char joint                 # all gradients come from one call (`vjps`), as a user's Function gives them; or BOXED
-    # an elementwise node: its row of the table, the types of its inputs
+    cdef char saves                 # the node or a user's Function saved something ...
+    cdef char released              # ... and a backward released it
+    cdef char joint                 # one call (`vjps`) gives all gradients, as for a user's Function; or BOXED
+    # an elementwise node: its row of the table and the dtypes of its inputs
     cdef signed char[3] dtype_codes
-    cdef signed char wide           # the type that it was computed in, if the output was then converted (else 0)
+    cdef signed char wide           # the dtype of the computation if the output was converted afterwards (else 0)
     cdef void *op
-    cdef Scratch scratch            # the engine's notes on the running task
+    cdef Scratch scratch            # the engine's data for the running task
 
     cdef object vjp_array(self, object g, int i, Request *request)
     cdef object vjp_samples(self, cnp.ndarray g, int i, Request *request)
@@ -89,10 +89,10 @@ cdef class Node:
 cdef class NodeExtras:
     cdef list edges                 # [(node, input number), ...] from the fourth on
     cdef object metadata
-    cdef dict outputs               # output number -> (shape, dtype), of outputs that a user had in hand
-    cdef object outer               # of a node inside of a CopySlices: a weak reference to that
-    cdef tuple output_sizes         # (number, sizes) of an output to which out= gave other sizes, or None
-    cdef dict tangents              # of the inputs, by level, if an output is saved and forward mode was on
+    cdef dict outputs               # output number -> (shape, dtype), of outputs whose `grad_fn` was read
+    cdef object outer               # of a node inside a CopySlices: a weak reference to that
+    cdef tuple output_sizes         # (number, sizes) of an output that out= resized, or None
+    cdef dict tangents              # tangents of the inputs by level, if an output is saved and forward mode was on
     cdef NodeHooks hooks
 
 
@@ -106,7 +106,7 @@ cdef class NodeHooks:
 
 
 cdef class AccumulateGrad(Node):
-    pass                            # the leaf is in `saved0`: of Node's size, the freelist serves it
+    pass                            # the leaf is in `saved0`, so it has Node's size
 
 
 cdef inline Tensor leaf_of(Node node):
@@ -114,7 +114,7 @@ cdef inline Tensor leaf_of(Node node):
 
 
 ctypedef int (*Accumulate)(Tensor leaf, object g, bint recorded) except -1
-cdef Accumulate accumulate      # input_buffer.pyx fills it in
+cdef Accumulate accumulate      # input_buffer.pyx sets it
 
 cdef AccumulateGrad accumulator_of(Tensor leaf)
 cdef object linear_operation(Node node)
@@ -144,14 +144,14 @@ cdef extern from "free_threading.h":
     PyObject **extras_slot "autograd_cy_extras"(Node node) noexcept
 
 cdef inline bint has_node_extras(Node node) noexcept:
-    """Whether `extras` may be read: another thread may be making them."""
+    """Whether `extras` may be read, even if another thread is setting it."""
     return not is_unset(extras_slot(node))
 
 cdef inline bint has_hooks(Node node) noexcept:
-    """Whether the node may have hooks (then `existing_hooks` tells)."""
+    """Whether the node may have hooks (`existing_hooks` tells for sure)."""
     return has_node_extras(node) or type(node) is AccumulateGrad
 
-# what hooks and extras hold: None until it is made
+# fields of hooks and extras: None until set
 
 cdef extern from *:
     """

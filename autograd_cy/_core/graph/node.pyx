@@ -1,15 +1,14 @@
-"""Node: one recorded operation, and the edges to what it was computed from.
+"""Node: one recorded operation, with edges to the nodes of its inputs.
 
-A subclass gives `vjp(g, i)`, the gradient for its i-th input as Tensors, and `jvp(tangents)`; where an array kernel is
-faster it gives `vjp_array(g, i, request)` as well, which may add what it computes to an array at once, and
-`vjp_samples(g, i, request)` for a batch of incoming gradients that is no batch to the graph. All see the incoming
-gradient `g`: of a node with one output a value, of one with several outputs a list with None for the outputs that no
-gradient reached.
+A subclass defines `vjp(g, i)`, the gradient for its i-th input on Tensors, and `jvp(tangents)`. If an array kernel is faster
+it also defines `vjp_array(g, i, request)`, which may add its result to an array in the same pass, and
+`vjp_samples(g, i, request)` for a batch of incoming gradients on an unbatched graph. The incoming gradient `g` is a single
+value for a node with one output. For several outputs it is a list, with None for outputs that got no gradient.
 
 NOTE [Edges to leaves]
-The edge to a leaf leads to its AccumulateGrad, of which there is one as long as anybody holds it. To make it for an
-operation that is recorded and dropped, or never looked at, is work for nothing; so an inline edge holds the leaf itself
-until somebody (the engine, next_functions) asks for the node.
+The edge to a leaf leads to its AccumulateGrad, of which at most one is alive. Making it for an operation that is recorded and
+dropped would be wasted work, so an inline edge holds the leaf itself until the node is needed (by the engine or
+next_functions).
 """
 
 from collections import OrderedDict
@@ -51,32 +50,32 @@ cdef extern from "Python.h":
 
 cdef unsigned long long LEAF_SEQUENCE = <unsigned long long> -1
 
-cdef dict linear_operations = {}        # in the one tensor that they take, by the class of their nodes
+cdef dict linear_operations = {}        # class of nodes -> an operation that is linear in its one tensor
 
 
 def declare_linear(node_class, function):
-    """The operation that nodes of a class (or a subclass) record is linear in the one tensor that it takes."""
+    """Declare that the operation recorded by nodes of a class (or a subclass) is linear in its one tensor."""
     linear_operations[node_class] = function
 
 
-cdef dict known_outputs = {}            # functions of a node and the number of an output, by the class of the nodes
+cdef dict known_outputs = {}            # class of nodes -> function of a node and the number of an output
 
 
 def declare_outputs(node_class, function):
-    """function(node, i) is (sizes, dtype) of an output of a node of that class, or None if it does not know them."""
+    """function(node, i) returns (sizes, dtype) of an output of such a node, or None if it does not know them."""
     known_outputs[node_class] = function
 
 
-added_to_parts = set()                  # classes of nodes that add their gradient to a part of what waits for it
+added_to_parts = set()                  # classes of nodes that add their gradient to a part of the addend
 
 
 def declare_added_to_part(node_class):
-    """The nodes of a class may add their gradient to a part of the sum so far, and so leave a -0.0 elsewhere as it is."""
+    """Declare that nodes of a class may add their gradient to a part of the sum so far, which keeps a -0.0 elsewhere."""
     added_to_parts.add(node_class)
 
 
 cdef object linear_operation(Node node):
-    """The operation that the node recorded, if it was declared linear; else None."""
+    """The operation that the node recorded if it was declared linear, else None."""
     for cls in type(node).__mro__:
         if cls in linear_operations:
             return linear_operations[cls]
@@ -84,7 +83,7 @@ cdef object linear_operation(Node node):
 
 
 cdef class Node:
-    """One recorded operation. Made by operations only; `tensor.grad_fn` leads to it.
+    """One recorded operation. Only operations make nodes; `tensor.grad_fn` leads to it.
 
     >>> import autograd_cy as ag
     >>> (ag.ones(1, requires_grad=True) * 2).grad_fn
@@ -98,42 +97,42 @@ cdef class Node:
     def __init__(self):
         raise TypeError(f"cannot create '{type(self).__name__}' instances: operations make them")
 
-    # what a subclass defines
+    # methods that a subclass defines
 
     cdef object vjp(self, object g, int i):
         """The gradient for input `i`, a Tensor or None, computed by operations (recorded under create_graph)."""
         raise NotImplementedError(f"the derivative for '{self.name()}' is not implemented")
 
     cdef object jvp(self, tuple tangents):
-        """The tangent of the output (a tuple of them for several) from those of the inputs, None where there is none.
+        """The output's tangent (a tuple for several) from the inputs' tangents, None where there is none.
 
-        A linear operation is its own derivative. Of the others it is derived from `vjp` (double_vjp.pyx): NotImplemented.
+        A linear operation is its own derivative. For others it is derived from `vjp` (double_vjp.pyx): NotImplemented.
         """
         operation = linear_operation(self)
         return NotImplemented if operation is None else operation(tangents[0], *self.arguments())
 
     cdef object vjp_of_zeros(self, object g, int i):
-        """`vjp`, where an entry of `g` that is 0 contributes 0: case 2 of NOTE [Zeros that stay].
+        """`vjp`, but a 0 in `g` contributes 0: case 2 of NOTE [Zeros that stay].
 
-        A subclass knows which entries of the gradient come from which of `g`. Unless it says so, each may come from all.
+        A subclass knows which entries of `g` an entry of the gradient comes from. By default each may come from all.
         """
         return zeroed(self.vjp(g, i), all_zero(g if type(g) is list else [g]))
 
     cdef tuple jvp_of_zeros(self, tuple tangents, tuple found):
-        """`found`, what `jvp` (or what stands for it) gave, where an entry of the tangents that is 0 contributes 0."""
+        """Like `vjp_of_zeros`, for tangents: `found` is the result of `jvp` or of its substitute."""
         zeros = all_zero(tangents)
         return tuple([zeroed(t, zeros) for t in found])
 
     cdef tuple arguments(self):
-        """With which a linear operation was called, besides its tensor."""
+        """The arguments of a linear operation besides its tensor."""
         return self.constants
 
     cdef object vjp_array(self, object g, int i, Request *request):
-        """The gradient for input `i` as an array, with recording off; `g` is an array, or a list of them for several outputs.
+        """The gradient for input `i` as an array, not recorded; `g` is an array, or a list of arrays for several outputs.
 
-        Unless a subclass has a kernel for it, `vjp` computes it. One that can add it to the addend in the same pass does,
-        says so (`added`), and writes the sum to the addend if that `is_ours`, else over `g` if it may and `g` has the
-        addend's shape and type, else to a new array.
+        By default `vjp` computes it. A kernel that can add its result to the addend in the same pass does so and sets
+        `added`. It writes the sum to the addend if that `is_ours`, else over `g` if permitted and `g` has the addend's shape
+        and dtype, else to a new array.
         """
         cdef object result
         if type(g) is list:
@@ -143,19 +142,19 @@ cdef class Node:
         return None if result is None else (<Tensor> result).array
 
     cdef object vjp_samples(self, cnp.ndarray g, int i, Request *request):
-        """`vjp_array` of a gradient with samples along its first dimension, which what was saved lacks.
+        """`vjp_array` for a gradient with samples along its first dimension, which the saved tensors lack.
 
-        None where there is no kernel for it: then `vjp` computes it with the batching rules of what it calls.
+        None if there is no kernel: then `vjp` computes it by batching rules.
         """
         return None
 
     cdef tuple vjps(self, object g):
-        """The gradients for all inputs; a `joint` node gives them in one call."""
+        """The gradients for all inputs; a `joint` node computes them in one call."""
         cdef int i
         return tuple([None if self.next_node(i) is None else self.vjp(g, i) for i in range(self.n_edges)])
 
     def __call__(self, *gradients):
-        """node(*gradients) -> Tensor or tuple: the gradients for the inputs, from one (or None) for each output."""
+        """node(*gradients) -> Tensor or tuple: the gradients for the inputs, from one gradient (or None) for each output."""
         cdef Hold section
         cdef tuple results
         check_gradients(self, gradients)
@@ -179,7 +178,7 @@ cdef class Node:
     # saved tensors
 
     cdef int release_saved(self) except -1:
-        """Give up what was saved, as a backward does that does not retain the graph."""
+        """Release the saved tensors, as a backward does unless it retains the graph."""
         if self.saves:
             if self.kinds[0] >= HANDLE or self.kinds[1] >= HANDLE or self.kinds[2] >= HANDLE:
                 release_handles(self)
@@ -194,7 +193,7 @@ cdef class Node:
         return 0
 
     cdef int forget_common(self) except -1:
-        """Drop what the gradients of one backward have in common: that backward failed, and the next may differ."""
+        """Clear values shared by the gradients of one backward, because it failed and the next may differ."""
         return 0
 
     def __getattr__(self, str name):
@@ -229,7 +228,7 @@ cdef class Node:
         return <Node> (<tuple> (<NodeExtras> self.extras).edges[i - 3])[0]
 
     cdef Node leaf_node(self, int i):
-        """Put the leaf's AccumulateGrad in the place of the leaf."""
+        """Replace the leaf by its AccumulateGrad."""
         cdef Hold section
         if not FREE_THREADED:
             return resolved(self, i)
@@ -243,7 +242,7 @@ cdef class Node:
         return self.numbers[i] if i < 3 else (<tuple> (<NodeExtras> self.extras).edges[i - 3])[1]
 
     cdef int add_edge(self, object target, int number) except -1:
-        """Append the edge to output `number` of a node (None: to an input that needs no gradient)."""
+        """Append an edge to output `number` of a node (None for an input that needs no gradient)."""
         cdef int i = self.n_edges
         cdef NodeExtras extras
         if i < 3:
@@ -280,12 +279,12 @@ cdef class Node:
 
     @property
     def location(self):
-        """Where the operation was called: 'file.py:12, in train'; an empty string if that is not known."""
+        """Where the operation was called: 'file.py:12, in train'; an empty string if unknown."""
         return described(self.code, self.instruction)
 
     @property
     def metadata(self):
-        """A dict for notes of the user's own."""
+        """A dict for the user's own data."""
         cdef NodeExtras extras = extras_of(self)
         if is_unset(metadata_slot(extras)):
             set_once(extras, metadata_slot(extras), {})
@@ -293,10 +292,10 @@ cdef class Node:
 
     @property
     def _input_metadata(self):
-        """For each output of the operation the shape, dtype and device that its gradient has.
+        """For each output of the operation the shape, dtype and device of its gradient.
 
-        NotImplementedError for one that follows from nothing that the node keeps, and that nobody had in hand: it is noted
-        when a tensor is asked for its `grad_fn`.
+        NotImplementedError for an output that the node's data don't determine, unless its tensor's `grad_fn` was read, which
+        notes it.
         """
         cdef int i
         return tuple([metadata_of_output(self, i) for i in range(self.n_outputs)])
@@ -304,7 +303,7 @@ cdef class Node:
     def register_hook(self, hook):
         """register_hook(hook) -> RemovableHandle: hook(grad_inputs, grad_outputs) is called after the node ran.
 
-        A tuple that it returns takes the place of grad_inputs.
+        If it returns a tuple, this replaces grad_inputs.
         """
         if not isinstance(self, Node):
             raise wrong_self(self, Node)
@@ -316,7 +315,7 @@ cdef class Node:
     def register_prehook(self, hook):
         """register_prehook(hook) -> RemovableHandle: hook(grad_outputs) is called before the node runs.
 
-        A tuple that it returns takes the place of grad_outputs.
+        If it returns a tuple, this replaces grad_outputs.
         """
         if not isinstance(self, Node):
             raise wrong_self(self, Node)
@@ -380,7 +379,7 @@ cdef object no_attribute(Node node, str name):
 
 
 cdef int check_gradients(Node node, tuple gradients) except -1:
-    """Refuse what no rule can read: rules take what they get for Tensors, or for a list with one for each output."""
+    """Refuse gradients that no rule can read: rules expect a Tensor, or a list with one for each output."""
     cdef int i
     if len(gradients) != node.n_outputs:
         raise TypeError(f"expected {node.n_outputs} arguments, got {len(gradients)} instead: {node.name()} takes a gradient "
@@ -393,7 +392,7 @@ cdef int check_gradients(Node node, tuple gradients) except -1:
 
 
 cdef int note_output(Node node, Tensor y) except -1:
-    """Keep what an output is like for `_input_metadata`."""
+    """Keep shape and dtype of an output for `_input_metadata`."""
     cdef NodeExtras extras = extras_of(node)
     if is_unset(outputs_slot(extras)):
         set_once(extras, outputs_slot(extras), {})
@@ -401,11 +400,11 @@ cdef int note_output(Node node, Tensor y) except -1:
     return 0
 
 
-cdef object make_metadata = None        # of shape and dtype; the facade hands it down
+cdef object make_metadata = None        # function of shape and dtype; the facade sets it
 
 
 def run_hooks(hooks, int output, tuple gradients):
-    """The gradients after a dict of hooks on one of them."""
+    """The gradients after a dict of hooks on one of them ran."""
     g = gradients[output]
     for hook in list(hooks.values()):
         result = hook(g)
@@ -424,7 +423,7 @@ cdef object metadata_like(object shape, object dtype):
 
 
 def like_output(Node node, int i):
-    """(sizes, dtype) of an output, if they follow from what the node keeps; else None."""
+    """(sizes, dtype) of an output, if the node's data determine them; else None."""
     if type(node) is AccumulateGrad:
         return leaf_of(node).shape, leaf_of(node).dtype
     for cls in type(node).__mro__:
@@ -454,7 +453,7 @@ cdef object metadata_of_output(Node node, int i):
 
 
 cdef object saved_number(cnp.ndarray array, bint as_tensor):
-    """A number as users see it: itself, or (where a tensor might stand) a 0-d tensor of Python's precision."""
+    """A number as users see it: itself, or a 0-d tensor of Python's precision if the operand may be a tensor."""
     cdef object number = number_behind(array), wide = np.asarray(number)
     if not as_tensor:
         return number
@@ -462,7 +461,7 @@ cdef object saved_number(cnp.ndarray array, bint as_tensor):
 
 
 cdef Destructor compiled_dealloc = NULL
-cdef Spares spares              # of all threads; without a GIL, each has its own
+cdef Spares spares              # of all threads; without a GIL each thread has its own
 spares.n = 0
 
 cdef extern from *:
@@ -494,11 +493,11 @@ cdef extern from "Python.h":
 
 
 cdef void free_node(PyObject *self) noexcept:
-    """tp_dealloc of all nodes: hands the targets of its edges over, and keeps the rest as a spare.
+    """tp_dealloc of all nodes: passes on the targets of its edges, and keeps the rest as a spare.
 
-    See NOTE [Freeing without recursion] and NOTE [Spares] in lifetime.pyx. A node with fields of its own is freed as
-    Cython does it. A `__dealloc__` would do the same, but slower: Cython saves the current exception around it, and calls
-    it through the deallocation function of each base.
+    See NOTE [Freeing without recursion] and NOTE [Spares] in lifetime.pyx. A node with its own fields is freed as Cython
+    does it. A `__dealloc__` would do the same more slowly: Cython saves the current exception around it, and calls it through
+    the deallocation function of each base.
     """
     begin_death(self, &(<Node> self).link, NODE, weak_references(<Node> self))
     hand_edges_over(<Node> self)
@@ -510,12 +509,12 @@ cdef void free_node(PyObject *self) noexcept:
 
 
 cdef bint is_plain(TypeObject *type) noexcept:
-    """Whether the objects of a node class differ from plain Nodes in nothing but their type."""
+    """Whether objects of a node class have the layout of plain Nodes."""
     return (type.tp_basicsize == (<TypeObject *> Node).tp_basicsize and not type.tp_flags & Py_TPFLAGS_HEAPTYPE)
 
 
 cdef int empty(Node node) noexcept:
-    """Give up all that a node which dies holds; every field is None afterwards."""
+    """Release all fields of a dying node; each one is None afterwards."""
     if node.next0 is not None:
         node.next0 = None
     if node.next1 is not None:
@@ -563,11 +562,10 @@ cdef int hand_edges_over(Node node) noexcept:
 
 
 cdef Node make_node(PyTypeObject *node_class, void *table):
-    """A new node of a compiled class without fields of its own.
+    """A new node of a compiled class without its own fields.
 
-    It is a spare or made as a plain Node, and becomes what it is to be: `table` is the class's table of cdef methods
-    (`method_table`). The class must be of Node's size: a compiled subclass that adds no attributes, such as the rows of
-    the elementwise table have.
+    It is a spare or a new plain Node, whose type and table of cdef methods (`method_table`) are replaced. The class must have
+    Node's size: a compiled subclass that adds no attributes, such as the rows of the elementwise table.
     """
     cdef Node node
     cdef PyObject *spare = revived(spares_here())
@@ -591,7 +589,7 @@ cdef void empty_store(void *store) noexcept:
 
 
 def drop_spares():
-    """drop_spares(): free the dead nodes that are kept (without a GIL, those that this thread keeps)."""
+    """drop_spares(): free the spare nodes (without a GIL, this thread's)."""
     drop_all(spares_here(), compiled_dealloc)
 
 
@@ -610,9 +608,9 @@ cdef void *method_table(Node node) noexcept:
 
 
 def finish_class(node_class):
-    """Let the objects of a compiled node class and its subclasses be made by operations only.
+    """Let only operations make objects of a compiled node class and its subclasses.
 
-    And those without fields of their own be freed by `free_node` directly.
+    Objects without their own fields are then freed by `free_node` directly.
     """
     for subclass in node_class.__subclasses__():
         finish_class(subclass)
@@ -623,10 +621,10 @@ def finish_class(node_class):
 
 
 cdef void release_edges(list edges) noexcept:
-    """What hand_edges_over does for the inline edges, for the others.
+    """`hand_edges_over` for the edges in `extras`.
 
-    An exception on its way out, which may be what the node dies of, is put aside: a list may not be emptied under one. Nor is
-    an edge popped: a list that shrinks asks for memory.
+    A pending exception, which may be the reason for the node's death, is saved first: a list must not be emptied under one.
+    Edges are not popped, because a shrinking list allocates memory.
     """
     cdef Py_ssize_t k
     cdef Link *link
@@ -670,13 +668,13 @@ cdef NodeExtras extras_of(Node node):
 
 
 cdef int note_output_sizes(Node node, int number, tuple sizes) except -1:
-    """What sizes an output had that is given other ones: no gradient of those fits the node."""
+    """Note an output's original sizes before it is resized: gradients must still have the original sizes."""
     extras_of(node).output_sizes = (number, sizes)
     return 0
 
 
 cdef int check_output_sizes(Node node, object g) except -1:
-    """Refuse a gradient for an output whose sizes `note_output_sizes` noted, if it has others."""
+    """Refuse a gradient whose sizes differ from those noted by `note_output_sizes`."""
     cdef int number = (<NodeExtras> node.extras).output_sizes[0]
     cdef tuple sizes = (<NodeExtras> node.extras).output_sizes[1]
     if type(g) is list:
@@ -688,7 +686,7 @@ cdef int check_output_sizes(Node node, object g) except -1:
 
 
 cdef NodeHooks hooks_of(Node node):
-    """The hooks of a node, made if there are none yet. A leaf's live with the leaf, which outlives its node."""
+    """The hooks of a node, made on demand. A leaf's hooks live with the leaf, which outlives its node."""
     if type(node) is AccumulateGrad:
         return hooks_of_tensor(leaf_of(node))
     cdef NodeExtras extras = extras_of(node)
@@ -709,7 +707,7 @@ cdef NodeHooks hooks_of_tensor(Tensor tensor):
 
 
 cdef NodeHooks existing_hooks_of_leaf(Tensor leaf):
-    """The hooks that wait at a leaf for its node, or None."""
+    """The hooks kept on a leaf for its node, or None."""
     return <NodeHooks> held_at(leaf_hooks_slot(leaf.extras)) if has_extras(leaf) else None
 
 
@@ -723,15 +721,15 @@ cdef NodeHooks existing_hooks(Node node):
 @cython.final
 @cython.no_gc_clear
 cdef class AccumulateGrad(Node):
-    """Where the gradient of a leaf arrives. One for each leaf as long as anybody holds it."""
+    """Where the gradient of a leaf arrives. A leaf has at most one that is alive."""
 
     def __cinit__(self):
         self.sequence_number = LEAF_SEQUENCE
-        self.code = None                        # nobody recorded it
-        thread_state().sequence_nr -= 1         # it takes no number of its own
+        self.code = None                        # no user code recorded it
+        thread_state().sequence_nr -= 1         # it uses no sequence number
 
     def __call__(self, *gradients):
-        """node(gradient): add it to the leaf's `.grad`; the gradients for the inputs, of which there is none, are ()."""
+        """node(gradient): add it to the leaf's `.grad`; returns (), as there are no inputs."""
         check_gradients(self, gradients)
         if gradients[0] is not None:
             accumulate(leaf_of(self), gradients[0], True)
@@ -750,7 +748,7 @@ cdef class AccumulateGrad(Node):
 
 
 cdef void free_accumulator(PyObject *self) noexcept:
-    """tp_dealloc of AccumulateGrad: its leaf forgets it. Until then others may ask for it, so no reference is made to it."""
+    """tp_dealloc of AccumulateGrad: clear the leaf's pointer first. Other threads may ask for the node until then."""
     cdef PyObject *leaf = leaf_behind(<Node> self)
     cdef Hold section
     if leaf != <PyObject *> None:
@@ -762,7 +760,7 @@ cdef void free_accumulator(PyObject *self) noexcept:
 
 
 cdef AccumulateGrad accumulator_of(Tensor leaf):
-    """The AccumulateGrad of a leaf: the one that is alive, or a new one."""
+    """The AccumulateGrad of a leaf: the living one, or a new one."""
     cdef Hold section
     if not FREE_THREADED:
         return living_accumulator(leaf)
@@ -778,7 +776,7 @@ cdef inline AccumulateGrad living_accumulator(Tensor leaf):
     if leaf.accumulator != NULL and (not FREE_THREADED or ask_for(leaf.accumulator)):
         node = <AccumulateGrad> leaf.accumulator
         if FREE_THREADED:
-            Py_DECREF(node)                     # what was asked for
+            Py_DECREF(node)                     # the reference from `ask_for`
         return node
     node = <AccumulateGrad> AccumulateGrad.__new__(AccumulateGrad)
     may_be_asked_for(<PyObject *> node)
@@ -788,10 +786,10 @@ cdef inline AccumulateGrad living_accumulator(Tensor leaf):
 
 
 cdef Node resolved(Node node, int i):
-    """The AccumulateGrad of the leaf that edge i holds, which takes the leaf's place; the node's lock is held."""
+    """The AccumulateGrad of the leaf in edge i, which it replaces; the node's lock is held."""
     cdef Tensor leaf
     cdef AccumulateGrad target
-    if FREE_THREADED and not node.leaf_edges & (1 << i):        # another thread was here
+    if FREE_THREADED and not node.leaf_edges & (1 << i):        # another thread did it
         return node.next_node(i)
     leaf = <Tensor> (node.next0 if i == 0 else node.next1 if i == 1 else node.next2)
     target = accumulator_of(leaf)
@@ -808,13 +806,13 @@ cdef Node resolved(Node node, int i):
 
 
 cpdef Node gradient_node(Tensor tensor):
-    """The node at which the gradient of a tensor arrives."""
+    """The node at which a tensor's gradient arrives."""
     make_current(tensor)
     return <Node> tensor.grad_fn if tensor.grad_fn is not None else accumulator_of(tensor)
 
 
 cdef int connect(Node node, Tensor source) except -1:
-    """Append the edge to where the gradient of `source` goes; see NOTE [Edges to leaves]."""
+    """Append an edge to the node where the gradient of `source` goes; see NOTE [Edges to leaves]."""
     if source.extras is not None:
         make_current(source)
     if source.grad_fn is not None:
@@ -841,7 +839,7 @@ def refuse_place(Tensor self, value=None):
 
 
 def drop_place(Tensor self, value):
-    """What setting `_grad_fn` does: None detaches the tensor in place."""
+    """The setter of _grad_fn: None detaches the tensor in place."""
     if value is not None:
         raise RuntimeError("_grad_fn can be only set to None")
     (<object> self).detach_()

@@ -1,4 +1,4 @@
-"""Hooks on every operation, forward and backward; the log of what the engine runs."""
+"""Hooks on all operations, forward and backward; the log of nodes that the engine runs."""
 
 from autograd_cy._core.graph.node cimport Node
 

@@ -1,7 +1,7 @@
-"""Hooks on every operation, forward and backward; the log of what the engine runs.
+"""Hooks on all operations, forward and backward; the log of nodes that the engine runs.
 
-The hooks of a thread are found by way of its context, so a nested backward that goes on in another thread has them, too.
-As long as there are any the thread's mode has the bit OP_HOOKS: without it no operation looks for them.
+The hooks belong to the thread's context, so a nested backward that continues in another thread has them, too. While there are
+any, the thread's mode has the bit OP_HOOKS; without it no operation looks for hooks.
 """
 
 from cpython.object cimport PyObject
@@ -21,7 +21,7 @@ from autograd_cy._core.runtime.handle import RemovableHandle
 
 hooks_here = ContextVar("autograd_cy op hooks")     # id -> {"forward": function, ...}
 
-cdef void *logger = NULL        # owned; NULL until somebody has imported `logging`, which takes some milliseconds
+cdef void *logger = NULL        # owned; NULL until `logging` was imported elsewhere, since its import takes milliseconds
 cdef object modules = sys.modules
 
 cdef extern from *:
@@ -48,7 +48,7 @@ class OpHookHandle(RemovableHandle):
     """Removes a hook on all operations: `remove()`, or at the end of a `with` block."""
 
     def remove(self):
-        """Take the hook away; without any the thread is in its usual mode again."""
+        """Remove the hook; after the last one the thread's mode is reset."""
         super().remove()
         if not hooks_here.get(None):
             thread_state().mode &= ~OP_HOOKS
@@ -73,7 +73,7 @@ def op_hooks(str direction):
 
 
 cdef int pause() noexcept:
-    """Let the operations that follow be nobody's business, as parts of another one; until `go_on` with the result."""
+    """Hide the following operations, parts of another one, from hooks until `go_on`, which takes the result."""
     cdef ThreadState *state = thread_state()
     cdef int paused = state.mode & OP_HOOKS
     state.mode &= ~OP_HOOKS
@@ -85,7 +85,7 @@ cdef void go_on(int paused) noexcept:
 
 
 cdef int observe(str direction, tuple arguments) except -1:
-    """Call the hooks; what they compute themselves is not observed."""
+    """Call the hooks; operations in hooks are not observed."""
     cdef ThreadState *state = thread_state()
     state.mode &= ~OP_HOOKS
     try:
@@ -98,12 +98,12 @@ cdef int observe(str direction, tuple arguments) except -1:
 
 
 cdef int observe_forward(Node node, object outputs, object inputs) except -1:
-    """An operation was computed, or is about to be written; its node is not part of a graph if nothing is recorded."""
+    """Call hooks after an operation, or before its result is written; without recording its node is not in the graph."""
     return observe("forward", (node, tuple(inputs), outputs))
 
 
 cdef object imported(str name):
-    """A module, or None: asked for each backward, so without the dict's lock."""
+    """A loaded module, or None. It is looked up in each backward, so without the dict's lock."""
     cdef PyObject *module = NULL
     if PyDict_GetItemRef(modules, name, &module) == 0:
         return None
@@ -113,9 +113,9 @@ cdef object imported(str name):
 
 
 cdef bint is_logged() except -1:
-    """Whether the logger autograd_cy.autograd.graph, or one above it but the root, was set to show DEBUG.
+    """Whether the logger autograd_cy.autograd.graph, or a parent other than the root, was set to show DEBUG.
 
-    As in PyTorch, who sets the root logger, and so lets all of Python log, doesn't ask for each node.
+    As in PyTorch, setting the root logger, which enables logging for all of Python, doesn't log each node.
     """
     cdef object own
     if load_pointer(&logger) == NULL:
@@ -135,21 +135,21 @@ cdef bint is_logged() except -1:
 
 
 cdef int observe_start(Node node, tuple gradients) except -1:
-    """The engine runs a node."""
+    """Log that the engine runs a node."""
     if is_logged():
-        # the node's name, not the node: who keeps the record would keep the graph
+        # pass the node's name, as a stored log record would keep the graph
         (<object> logger).debug("Executing: %s with grad_outputs: [%s]", repr(node),
                                 ",".join([in_short(g) for g in gradients]))
     return 0
 
 
 cdef int observe_end(Node node, tuple results, tuple gradients) except -1:
-    """The node ran; nobody has the results yet."""
+    """Call backward hooks after a node ran, before its results are used."""
     return observe("backward", (node, results, gradients)) if thread_state().mode & OP_HOOKS else 0
 
 
 cdef str in_short(object g):
-    """A gradient by its type and sizes: `f32[2, 3]`."""
+    """Dtype and sizes of a gradient: `f32[2, 3]`."""
     if g is None:
         return "None"
     return f"{SHORT[dtype_of(code_of((<Tensor> g).array)).name]}[{', '.join(map(str, g.shape))}]"

@@ -1,4 +1,4 @@
-"""Operands: what an elementwise operation takes, Tensors and what counts as one, or Python numbers."""
+"""Operands of elementwise operations: Tensors, array-likes of NumPy, or Python numbers."""
 
 from cpython.object cimport PyObject
 
@@ -18,7 +18,7 @@ cdef struct CachedNumber:
     int dtype_code
     PyObject *array
 
-cdef CachedNumber *cached_numbers       # of all threads; without a GIL, each has its own
+cdef CachedNumber *cached_numbers       # of all threads; without a GIL each thread has its own
 
 cdef cnp.ndarray keep_number(CachedNumber *place, object number, int dtype_code)
 cdef Tensor foreign_operand(object value)
@@ -27,7 +27,7 @@ cdef Tensor number_tensor(cnp.ndarray array)
 
 
 cdef inline int number_code(object number):
-    """The type that a Python number or a longdouble counts as; -1 for what is none."""
+    """The dtype code of a Python number or a longdouble; -1 for anything else."""
     kind = type(number)
     if kind is float:
         return default_code()
@@ -41,10 +41,10 @@ cdef inline int number_code(object number):
 
 
 cdef inline cnp.ndarray number_array(object number, int dtype_code):
-    """A Python number as a 0-d array. Constants of a program are the same object each time, so the last few are kept."""
+    """A Python number as a 0-d array. A program's constants are the same objects each time, so the last few are cached."""
     cdef CachedNumber *numbers = <CachedNumber *> own_store(NUMBERS) if FREE_THREADED else cached_numbers
     cdef CachedNumber *place = &numbers[((<size_t> <PyObject *> number >> 4) + dtype_code) % CACHED_NUMBERS]
-    if FREE_THREADED and numbers == NULL:       # the thread ends
+    if FREE_THREADED and numbers == NULL:       # the thread is ending
         return converted(number, dtype_code)
     if place.number != <PyObject *> number or place.dtype_code != dtype_code:
         return keep_number(place, number, dtype_code)
@@ -52,12 +52,12 @@ cdef inline cnp.ndarray number_array(object number, int dtype_code):
 
 
 cdef inline Tensor tensor_of(object value):
-    """The Tensor of an operand: itself, a new one for what NumPy made; None for a number and for all else."""
+    """The Tensor of an operand: itself, or a new one for NumPy objects; None for numbers and anything else."""
     return <Tensor> value if isinstance(value, Tensor) else foreign_operand(value)
 
 
 cdef inline int operand_code(Tensor x, object value) except -2:
-    """The dtype code of an operand and its Tensor `x`; -1 for what is no operand."""
+    """The dtype code of an operand and its Tensor `x`; -1 for a non-operand."""
     return number_code(value) if x is None else code_of(x.array)
 
 
@@ -67,7 +67,7 @@ cdef inline int rank_of(Tensor x) noexcept:
 
 
 cdef inline cnp.ndarray operand_array(Tensor x, object value, int own, int dtype_code):
-    """The array, in type `dtype_code`, of an operand whose own type is `own`."""
+    """The array, with dtype `dtype_code`, of an operand of dtype `own`."""
     if x is None:
         return number_array(value, dtype_code)
     return x.array if own == dtype_code else copy_in_order(x.array, dtype_code)

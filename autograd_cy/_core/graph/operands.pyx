@@ -1,4 +1,4 @@
-"""Operands of elementwise operations: the numbers among them as arrays, and what NumPy made as Tensors."""
+"""Operands of elementwise operations: numbers as arrays, and NumPy objects as Tensors."""
 
 import numpy as np
 
@@ -30,10 +30,10 @@ declare_store(NUMBERS, CACHED_NUMBERS * sizeof(CachedNumber), empty_store)
 
 
 cdef cnp.ndarray keep_number(CachedNumber *place, object number, int dtype_code):
-    """Put a number's array into the cache, in the place of another, and return it.
+    """Replace a cache entry by a number's array, and return the array.
 
-    Making it may let other threads run, and so may giving up the other: neither happens between a look at the place and
-    the writing.
+    Making the array and releasing the old entry may let other threads run, so neither happens between reading and writing the
+    entry.
     """
     cdef cnp.ndarray array = converted(number, dtype_code)
     cdef CachedNumber old = place[0]
@@ -47,8 +47,8 @@ cdef cnp.ndarray keep_number(CachedNumber *place, object number, int dtype_code)
 
 
 cdef Tensor foreign_operand(object value):
-    """An operand that is no Tensor: an ndarray, a NumPy scalar, which counts as the Python number of its kind; None for
-    Python numbers and for anything else."""
+    """The Tensor of an ndarray, or of a NumPy scalar, which counts as the Python number of its kind; None for Python
+    numbers and anything else."""
     kind = type(value)
     if kind is float or kind is int or kind is bool or kind is complex:
         return None
@@ -57,19 +57,19 @@ cdef Tensor foreign_operand(object value):
     if not isinstance(value, np.generic):
         return None
     if isinstance(value, np.longdouble):
-        return number_tensor(np.array(value))           # no Python number has its digits
+        return number_tensor(np.array(value))           # a Python number has too few digits
     number = value.item()
     cdef int dtype_code = number_code(number)
     return from_array(np.asarray(value)) if dtype_code < 0 else number_tensor(number_array(number, dtype_code))
 
 
 cdef int extended_code(object number) noexcept:
-    """The type of a longdouble, whose digits no Python number has; -1 for anything else."""
+    """The dtype code of a longdouble, which no Python number can hold; -1 for anything else."""
     return LONGDOUBLE_CODE if type(number) is LONGDOUBLE_NUMBER else -1
 
 
 cdef Tensor number_tensor(cnp.ndarray array):
-    """A Tensor that stands for a Python number, as a node saves it."""
+    """A Tensor that represents a Python number, as a node saves it."""
     cdef Tensor number = new_tensor(array)
     number.is_number = True
     return number

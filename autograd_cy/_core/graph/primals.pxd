@@ -1,4 +1,4 @@
-"""What a node saved, as its tangent rule sees it."""
+"""A node's saved tensors as its tangent rule sees them."""
 
 from autograd_cy._core.graph.node cimport Node
 

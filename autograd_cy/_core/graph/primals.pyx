@@ -1,8 +1,8 @@
-"""What a node saved, as its tangent rule sees it: without the tangents that the rule is to compute with.
+"""A node's saved tensors as its tangent rule sees them: without tangents at the rule's level.
 
-The operations of a rule are recorded if they have to be differentiated, and save what they take. A backward through them
-within the same level would find the primals' tangents there, and give the gradient of a tangent a tangent: at one level there
-is one epsilon, and its square is zero. So what they save has no tangent at that level (case 5 of NOTE [Dual levels]).
+The operations of a rule are recorded if they may be differentiated, and save their operands. A backward through them within
+the same level would find the primals' tangents, and give the gradient of a tangent a tangent. But each level has one epsilon,
+and its square is zero. So the saved tensors have no tangent at that level (case 5 of NOTE [Dual levels]).
 """
 
 from autograd_cy._core.graph.duals cimport Tangent
@@ -13,9 +13,9 @@ from autograd_cy._core.graph.tensor cimport Tensor, TensorExtras, extras_of_tens
 
 
 cdef list hide_tangents(Node node, long long level):
-    """Put tensors without a tangent at that level, or at one within it, in the place of saved inputs that have one.
+    """Replace saved inputs that have a tangent at the level, or at an inner one, by tensors without it.
 
-    Returns what they stand for, for `show_tangents`; None if there are none.
+    Returns the originals for `show_tangents`; None if there are none.
     """
     cdef list hidden = None
     cdef int slot, kind
@@ -64,12 +64,12 @@ cdef int show_tangents(Node node, list hidden) except -1:
 
 
 cdef bint has_tangent_from(Tensor tensor, long long level) noexcept:
-    """Whether the tensor has a tangent at that level, or at one within it."""
+    """Whether the tensor has a tangent at that level or an inner one."""
     return has_extras(tensor) and tensor.extras.tangents is not None and tensor.extras.tangents.level >= level
 
 
 cdef Tensor primal_below(Tensor tensor, long long level):
-    """The tensor at its place in the graph, with the tangents of the levels around only."""
+    """An alias at the tensor's place in the graph, with tangents of the outer levels only."""
     cdef Tensor primal = new_tensor(tensor.array)
     cdef TensorExtras own
     cdef Tangent tangents = tensor.extras.tangents

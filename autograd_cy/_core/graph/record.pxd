@@ -1,4 +1,4 @@
-"""Whether and how an operation enters the graph."""
+"""Whether and how an operation is recorded in the graph."""
 
 from autograd_cy._core.arrays.dtypes cimport dtype
 from autograd_cy._core.graph.nans cimport check_result
@@ -16,7 +16,7 @@ cdef Tensor record2(Node node, Tensor y, Tensor a, Tensor b)
 cdef object record_all(Node node, object outputs, object inputs)
 
 cdef inline int record_first(Node node, Tensor y, int n, Tensor a, Tensor b, Tensor c) except -1:
-    """Enter `y`, computed from the first n of a, b and c (None: not a tensor)."""
+    """Record `y`, computed from the first n of a, b and c (None: not a tensor)."""
     cdef int mode = current_mode()
     if mode & ~DETECT_NAN:
         record_all(node, y, (a, b, c)[:n])
@@ -35,7 +35,7 @@ cdef inline int connect_operand(Node node, Tensor x) except -1:
     return node.add_edge(None, 0) if x is None else connect(node, x)
 
 cdef inline int enter(Node node, Tensor y) except -1:
-    """Make `y` what the node computed."""
+    """Make `y` the node's output."""
     y.grad_fn = node
     y.needs_grad = True
     return 0
@@ -46,7 +46,7 @@ cdef Tensor tangent_of(Tensor x)
 cdef Tangent tangents_now(Tensor x)
 cdef bint has_tangent(Tensor x) except -1
 ctypedef int (*RenewTangent)(Tensor view) except -1
-cdef RenewTangent renew_tangent         # views.pyx fills it in
+cdef RenewTangent renew_tangent         # views.pyx sets it
 cpdef set_tangent(Tensor x, Tensor t)
 cdef int set_tangents(Node node, object outputs, object inputs) except -1
 cdef Tensor as_tensor(object value, str operation)

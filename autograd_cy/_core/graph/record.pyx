@@ -1,7 +1,7 @@
-"""Whether and how an operation enters the graph: the one place that looks at grad mode and tangents.
+"""Whether and how an operation is recorded in the graph: the only code that checks grad mode and tangents.
 
-An operation computes its output, asks `needs_node` for its inputs, and if any is, makes its node, saves what the rule
-needs and calls `record`.
+An operation computes its output and calls `needs_node` for its inputs. If one needs a node, the operation makes its node,
+saves what the rule needs and calls `record`.
 """
 
 import numpy as np
@@ -46,11 +46,11 @@ cdef tuple EMPTY = ()
 
 cdef enum:
     MOST_TANGENTS = 1 << 16         # of a primal and its tangent: case 3 of NOTE [Recursion]
-    FEW_LEVELS = 14                 # at which there can't be so many
+    FEW_LEVELS = 14                 # with so few levels that many tangents are impossible
 
 
 def get_tangent(Tensor x):
-    """The tangent of `x` at the open level, or None."""
+    """The tangent of `x` at the innermost level, or None."""
     return tangent_of(x)
 
 
@@ -63,7 +63,7 @@ cpdef set_tangent(Tensor x, Tensor t):
 
 
 def without_tangent(Tensor x):
-    """A view of `x` that has no tangent at the innermost level, and gets none with it."""
+    """A view of `x` that has no tangent at the innermost level, and takes none from `x` there."""
     cdef DualLevels levels = visible_levels()
     cdef Tensor primal
     see_up_to(levels, innermost(levels))
@@ -76,7 +76,7 @@ def without_tangent(Tensor x):
 
 
 cdef int innermost(DualLevels levels) noexcept:
-    """Which of the levels is the innermost one that the thread sees, counted from the outermost."""
+    """The index of the innermost level that the thread sees, counted from the outermost."""
     cdef int k = levels.depth - 1
     while k >= 0 and not is_visible(levels, k):
         k -= 1
@@ -84,10 +84,10 @@ cdef int innermost(DualLevels levels) noexcept:
 
 
 def dual_of(Tensor x, Tensor t, bint of_samples):
-    """A view of `x` that has `t` as its tangent, and is in forward mode a base of its own: case 6 of NOTE [Views].
+    """A view of `x` with tangent `t`, which is a base for tangents of its own views: case 6 of NOTE [Views].
 
-    of_samples: both are those of a batch, however they lie. Else the tangent lies in its memory as `x` does in its own, or is
-    copied.
+    of_samples: both hold samples of a batch, with any strides. Otherwise the tangent is copied unless it has the strides and
+    the position in memory of `x`.
     """
     cdef Py_ssize_t left = MOST_TANGENTS
     if visible_levels().depth > FEW_LEVELS and (count_down(x, &left) < 0 or count_down(t, &left) < 0):
@@ -111,7 +111,7 @@ def dual_of(Tensor x, Tensor t, bint of_samples):
 
 
 cdef Py_ssize_t count_down(Tensor x, Py_ssize_t *left) noexcept:
-    """Count a tensor and the tangents in it, at all open levels; the result is negative if there are more than `left`."""
+    """Count a tensor and its tangents at all open levels down from `left`; negative if there are more."""
     cdef Tangent tangents = (<TensorExtras> x.extras).tangents if has_extras(x) else None
     left[0] -= 1
     while tangents is not None and left[0] >= 0:
@@ -122,7 +122,7 @@ cdef Py_ssize_t count_down(Tensor x, Py_ssize_t *left) noexcept:
 
 
 cdef bint have_same_strides(cnp.ndarray a, cnp.ndarray b) noexcept:
-    """Of two arrays of one shape; along dimensions of size 1 they don't matter."""
+    """For two arrays of one shape; dimensions of size 1 don't matter."""
     cdef int axis
     for axis in range(cnp.PyArray_NDIM(a)):
         if cnp.PyArray_DIM(a, axis) > 1 and cnp.PyArray_STRIDE(a, axis) != cnp.PyArray_STRIDE(b, axis):
@@ -131,14 +131,14 @@ cdef bint have_same_strides(cnp.ndarray a, cnp.ndarray b) noexcept:
 
 
 cdef bint lie_alike(cnp.ndarray a, cnp.ndarray b) except -1:
-    """Whether two arrays of one shape begin at the same place of memory of the same size; without elements they do."""
+    """Whether two arrays of one shape start at the same offset in memory of the same size; true for empty arrays."""
     if cnp.PyArray_SIZE(a) == 0 or (owner_of(a) is a and owner_of(b) is b):
         return True
     return offset_of(a) == offset_of(b) and room_of(a) == room_of(b)
 
 
 cdef Tensor laid_out(Tensor t, cnp.ndarray alike):
-    """The tensor, or a copy of it in the memory of an array that has other strides."""
+    """The tensor, or its copy in the array `alike` if that has other strides."""
     return t if have_same_strides(alike, t.array) else <Tensor> (<object> new_tensor(alike)).copy_(t)
 
 
@@ -149,7 +149,7 @@ cdef Tensor tangent_of(Tensor x):
 
 
 cdef Tangent tangents_now(Tensor x):
-    """All tangents of `x`, those of a view brought in line with its base."""
+    """All tangents of `x`; those of a view are updated from its base first."""
     if not has_extras(x):
         return None
     cdef TensorExtras extras = x.extras
@@ -159,7 +159,7 @@ cdef Tangent tangents_now(Tensor x):
 
 
 cdef bint has_tangent(Tensor x) except -1:
-    """Whether `x` has a tangent at any level that this thread sees."""
+    """Whether `x` has a tangent at a level that this thread sees."""
     cdef Tangent tangents = tangents_now(x)
     while tangents is not None:
         if is_visible_number(tangents.level):
@@ -169,7 +169,7 @@ cdef bint has_tangent(Tensor x) except -1:
 
 
 cdef bint needs_node(Tensor x) except -1:
-    """Whether an operation on `x` has to make a node."""
+    """Whether an operation on `x` must make a node."""
     cdef int mode = current_mode()
     if mode == 0:
         return wants_grad(x)
@@ -193,19 +193,19 @@ cdef bint any_wanted(object tensors) except -1:
 
 
 cdef Tensor record(Node node, Tensor y, Tensor a):
-    """Enter `y` = operation(a); returns `y`."""
+    """Record `y` = operation(a); returns `y`."""
     record_first(node, y, 1, a, None, None)
     return y
 
 
 cdef Tensor record2(Node node, Tensor y, Tensor a, Tensor b):
-    """Enter `y` = operation(a, b); returns `y`."""
+    """Record `y` = operation(a, b); returns `y`."""
     record_first(node, y, 2, a, b, None)
     return y
 
 
 cdef object record_all(Node node, object outputs, object inputs):
-    """Enter one output or a tuple of them, computed from any number of inputs (None: not a tensor); returns them."""
+    """Record one output or a tuple of outputs, computed from any number of inputs (None: not a tensor); returns them."""
     cdef int mode = current_mode()
     cdef Tensor y
     cdef int i
@@ -238,13 +238,13 @@ cdef object record_all(Node node, object outputs, object inputs):
     if mode & OP_HOOKS:
         observe_forward(node, outputs, inputs)
     if mode & DETECT_NAN and (not mode & NO_GRAD or mode & FORWARD_AD):
-        check_results(node, outputs, inputs)        # not of unrecorded operations, which hooks see
+        check_results(node, outputs, inputs)        # not for unrecorded operations, which only hooks see
     return outputs
 
 
 @cython.final
 cdef class NotDifferentiable(Node):
-    """Stands for an operation without a derivative before hooks that see all operations. Never part of a graph."""
+    """The node that hooks on all operations get for one without a derivative. Never part of a graph."""
 
     def name(self):
         if not isinstance(self, NotDifferentiable):
@@ -253,14 +253,14 @@ cdef class NotDifferentiable(Node):
 
 
 cdef int show(str name, object outputs, tuple inputs) except -1:
-    """Let hooks on all operations see one that is never recorded."""
+    """Call hooks on all operations for one that is never recorded."""
     if thread_state().mode & OP_HOOKS:
         observe_forward(new_node(NotDifferentiable, (name,)), outputs, inputs)
     return 0
 
 
 cdef object shown(str name, object outputs, tuple inputs):
-    """The same, and returns the outputs."""
+    """`show`, but returns the outputs."""
     show(name, outputs, inputs)
     return outputs
 
@@ -282,8 +282,8 @@ cdef bint needs_grad(object inputs):
 cdef int set_tangents(Node node, object outputs, object inputs) except -1:
     """Compute the outputs' tangents from the inputs' by the node's jvp: case 2 of NOTE [Dual levels].
 
-    While it runs the level itself is not seen, which strips the primals of their tangents: else sin would call cos, and cos
-    sin, for ever.
+    Meanwhile the level itself is not visible, so the primals have no tangents at it: otherwise sin would call cos, and cos
+    sin, without end.
     """
     cdef DualLevels levels = visible_levels()
     cdef tuple tangents, results = outputs if type(outputs) is tuple else (outputs,)
@@ -332,7 +332,7 @@ cdef inline bint is_of_dual(Tensor x) noexcept:
 
 
 cdef tuple of_their_own(tuple found, tuple results, tuple tangents, object inputs):
-    """The results' tangents, copied where they lie in that of a dual tensor, unless the result lies in that tensor itself."""
+    """The results' tangents, copied if they share memory with a dual tensor's tangent but the result is no view of it."""
     return tuple([t if t is None else of_its_own(<Tensor> t, <Tensor> y, tangents, inputs) for t, y in zip(found, results)])
 
 
@@ -344,23 +344,23 @@ cdef Tensor of_its_own(Tensor t, Tensor y, tuple tangents, object inputs):
 
 
 cdef Tensor fitting_tangent(Node node, object t, Tensor y):
-    """A tangent in the shape and type of the output."""
+    """A tangent with the shape and dtype of the output."""
     if not cnp.PyArray_SAMESHAPE((<Tensor> t).array, y.array):
-        t = t.expand(shape_of(y))               # that of an input which was broadcast
+        t = t.expand(shape_of(y))               # a tangent of an input that was broadcast
     if not node.joint and code_of((<Tensor> t).array) != code_of(y.array):
-        t = as_type(t, dtype_of(code_of(y.array)))      # of an input of a narrower type
+        t = as_type(t, dtype_of(code_of(y.array)))      # a tangent of an input with a narrower dtype
     return t
 
 
 cdef Tensor as_tensor(object value, str operation):
-    """The argument as a Tensor; TypeError naming the operation if it is none."""
+    """The argument as a Tensor; otherwise a TypeError that names the operation."""
     if not isinstance(value, Tensor):
         raise TypeError(f"{operation}(): argument 'input' must be Tensor, not {type(value).__name__}")
     return <Tensor> value
 
 
 cdef Tensor tensor_argument(object value, str operation, str name, int position):
-    """The argument of that name as a Tensor; TypeError if it is none."""
+    """The argument as a Tensor; otherwise a TypeError that names it."""
     if not isinstance(value, Tensor):
         raise TypeError(f"{operation}(): argument '{name}' (position {position}) must be Tensor, not "
                         f"{type(value).__name__}")
@@ -368,14 +368,14 @@ cdef Tensor tensor_argument(object value, str operation, str name, int position)
 
 
 cdef Node new_node(object node_class, tuple constants):
-    """A node of that class, with what its rule needs besides tensors."""
+    """A node of that class with its constants."""
     cdef Node node = <Node> (<TypeObject *> node_class).tp_new(<PyTypeObject *> node_class, EMPTY, NULL)
     node.constants = constants
     return node
 
 
 cdef Tensor record_linear(object node_class, tuple constants, Tensor x, object array):
-    """Record a linear operation of one tensor, whose gradient needs constants only; `array` is the result."""
+    """Record a linear operation on one tensor whose gradient needs only constants; `array` is the result."""
     cdef Tensor y = new_tensor(<cnp.ndarray?> array)
     return record(new_node(node_class, constants), y, x) if needs_node(x) else y
 
@@ -388,7 +388,7 @@ cdef Tensor record_view(object node_class, tuple constants, Tensor x, object arr
 
 
 cdef object as_type(object g, dtype wanted):
-    """A gradient or tangent in a type; of a complex one in a real type, the real part."""
+    """A gradient or tangent in another dtype: the real part if that is real and `g` complex."""
     if (<Tensor> g).dtype is wanted:
         return g
     if (<Tensor> g).dtype.is_complex and not wanted.is_complex:
@@ -406,7 +406,7 @@ cdef long long int64_of(object number) except? -1:
 
 
 cdef int wrap_dim(object dim, int ndim) except -1:
-    """A dimension counted from the front; IndexError if there is none such (a 0-d tensor takes 0 and -1)."""
+    """A dimension counted from the front; IndexError if it is out of range (a 0-d tensor accepts 0 and -1)."""
     cdef int n = max(ndim, 1)
     cdef long long d = int64_of(dim)
     if not -n <= d < n:
@@ -420,7 +420,7 @@ cdef tuple shape_of(Tensor x):
 
 
 cdef tuple broadcast_sizes(tuple a, tuple b):
-    """The sizes to which two tensors of those sizes are broadcast; RuntimeError where they don't fit."""
+    """The common sizes of two broadcast tensors; RuntimeError if they don't fit."""
     cdef int ndim = max(len(a), len(b)), axis
     a = (1,) * (ndim - len(a)) + a
     b = (1,) * (ndim - len(b)) + b

@@ -1,4 +1,4 @@
-"""What a node keeps of its inputs and outputs."""
+"""The inputs and outputs that a node saves."""
 
 from cpython.object cimport PyObject
 
@@ -25,11 +25,11 @@ cdef int give_place(Node node, Tensor output, int number) except -1
 cdef int give_tangent(Node node, Tensor output) except -1
 
 ctypedef str (*History)(Node node)
-cdef History tell_history       # engine.pyx fills it in
+cdef History tell_history       # engine.pyx sets it
 
 ctypedef int (*EnterThroughBase)(Tensor output, Node outer) except -1
-cdef EnterThroughBase enter_through_base        # copy_slices.pyx fills it in
+cdef EnterThroughBase enter_through_base        # copy_slices.pyx sets it
 cdef int keep_tangents(Node node, tuple tangents, long long level) except -1
 cdef tuple tangents_of(Node node, tuple tangents, tuple outputs)
 ctypedef tuple (*TangentsByVjp)(Node node, tuple tangents, tuple outputs)
-cdef TangentsByVjp tangents_by_vjp      # engine/double_vjp.pyx fills it in
+cdef TangentsByVjp tangents_by_vjp      # engine/double_vjp.pyx sets it

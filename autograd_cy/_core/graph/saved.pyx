@@ -1,16 +1,16 @@
-"""What a node keeps of its inputs and outputs.
+"""The inputs and outputs that a node saves.
 
 NOTE [Saved tensors]
-  1. An input is kept by reference, with the version it had.
-  2. Of an output only the array is kept, in slot 2, with the version and the counter: holding the Tensor would close the cycle
-     Tensor -> grad_fn -> Tensor for each exp and tanh. Its Tensor is rebuilt when it is asked for.
-  3. Whoever takes a saved tensor out checks that it was not given up and not written to since.
-  4. What is special about one saved tensor (hooks, a guard, a handle that a user holds) stands in a SavedTensor in the slot.
-     Hooks and guards come when the node is recorded, all else having been said: `seal_slots`.
-  5. The tensor that a pack hook sees for an output stands for it, and leaves the graph when the hook has returned: a hook
-     that keeps it closes no cycle. Of an input that is packed, the place in the graph is kept, not its data.
-  6. A version that moved on is no harm if all writes since then went through views that share no element with what was
-     saved. The counter knows where the last few went (`count_write`).
+  1. An input is kept by reference, with its version at that time.
+  2. For an output only the array is kept, in slot 2, with the version and the counter: the Tensor would close a cycle
+     Tensor -> grad_fn -> Tensor for each exp and tanh. Its Tensor is rebuilt on demand.
+  3. Unpacking checks that the saved tensor was neither released nor written since.
+  4. Extra state of one saved tensor (hooks, a guard, a handle that a user holds) is kept in a SavedTensor in the slot. Hooks
+     and guards are applied last, when the node is recorded: `seal_slots`.
+  5. For an output a pack hook receives a temporary Tensor, which is detached after the hook has returned: a hook that keeps
+     it closes no cycle. For a packed input the node keeps its place in the graph, not its data.
+  6. A changed version is harmless if all writes since then went through views that share no element with the saved
+     tensor. The counter remembers the targets of the last few (`count_write`).
 """
 
 from cpython.object cimport PyObject, PyTypeObject
@@ -51,7 +51,7 @@ cdef int save_input(Node node, int slot, Tensor tensor) except -1:
 
 
 cdef int save_number(Node node, int slot, Tensor number) except -1:
-    """Keep a number as a 0-d tensor, that users may ask for it: nothing that a backward gives up."""
+    """Keep a number as a 0-d tensor, so that users can read it; no backward releases it."""
     return fill_slot(node, slot, INPUT, number)
 
 
@@ -63,7 +63,7 @@ cdef int save_output(Node node, Tensor tensor) except -1:
 
 
 cdef int save_elsewhere(Node node, cnp.ndarray before, Tensor tensor) except -1:
-    """The output that a node saved, if it is that array, was moved to another tensor's memory."""
+    """Replace a saved output, if it is the array `before`, by the tensor that it was copied to."""
     return save_output(node, tensor) if node.saved2 is before else 0
 
 
@@ -83,7 +83,7 @@ cdef int fill_slot(Node node, int slot, SlotKind kind, object value) except -1:
 
 
 cdef object unpack(Node node, int slot):
-    """The saved Tensor of a slot; that of an output is made anew, with its place in the graph."""
+    """The saved Tensor of a slot; an output is rebuilt with its place in the graph."""
     cdef object value = slot_value(node, slot)
     cdef int kind = node.kinds[slot]
     cdef Tensor output
@@ -104,8 +104,8 @@ cdef object unpack(Node node, int slot):
 
 
 cdef int give_place(Node node, Tensor output, int number) except -1:
-    """Make a rebuilt output what `node` computed; if it was written into a part of a base, that part of the base."""
-    if not node.n_edges:                        # the node exists for its jvp only
+    """Make a rebuilt output the output of `node`, or the part of a base that it was written into."""
+    if not node.n_edges:                        # the node exists only for its jvp
         return 0
     if has_node_extras(node) and (<NodeExtras> node.extras).outer is not None:
         return enter_through_base(output, (<NodeExtras> node.extras).outer())
@@ -114,9 +114,9 @@ cdef int give_place(Node node, Tensor output, int number) except -1:
 
 
 cdef int keep_tangents(Node node, tuple tangents, long long level) except -1:
-    """Let a node that saved its output keep the inputs' tangents: forward mode over its backward needs the output's.
+    """Keep the inputs' tangents on a node that saved its output: forward mode over its backward needs the output's tangent.
 
-    That one is computed anew from them. To keep it itself would close a cycle, as keeping the output would.
+    That is recomputed from them. Keeping it directly would close a cycle, as keeping the output would.
     """
     cdef NodeExtras extras
     if node.saves:
@@ -126,7 +126,7 @@ cdef int keep_tangents(Node node, tuple tangents, long long level) except -1:
 
 
 cdef tuple tangents_of(Node node, tuple tangents, tuple outputs):
-    """The tangents of a node's outputs (of those that are not None) from the inputs'."""
+    """The tangents of a node's outputs (of those that are not None), from the inputs' tangents."""
     cdef tuple found
     try:
         result = node.jvp(tangents)
@@ -147,7 +147,7 @@ cdef tuple tangents_of(Node node, tuple tangents, tuple outputs):
 
 
 cdef bint any_may_be_nan(tuple tangents) except -1:
-    """Whether there is a NaN in any tangent; of one that is batched or sparse that is not asked."""
+    """Whether a tangent has a NaN; batched and sparse tangents count as if they had."""
     for t in tangents:
         if t is not None and ((<Tensor> t).batched or is_sparse(t) or (t != t).any()):
             return True
@@ -155,7 +155,7 @@ cdef bint any_may_be_nan(tuple tangents) except -1:
 
 
 cdef int give_tangent(Node node, Tensor output) except -1:
-    """The tangents for an output that was rebuilt, while forward mode is on."""
+    """Give a rebuilt output its tangents, if forward mode is on."""
     cdef dict kept = (<NodeExtras> node.extras).tangents if has_node_extras(node) else None
     cdef DualLevels levels
     cdef TensorExtras own
@@ -180,7 +180,7 @@ cdef int give_tangent(Node node, Tensor output) except -1:
 
 
 cdef cnp.ndarray saved_array(Node node, int slot):
-    """The array of a slot, with the same checks and without a Tensor."""
+    """The array of a slot: `unpack` without making a Tensor."""
     cdef object value = slot_value(node, slot)
     cdef int kind = node.kinds[slot]
     if kind == OUTPUT:
@@ -197,9 +197,9 @@ cdef cnp.ndarray saved_array(Node node, int slot):
 
 
 cdef bint take(Node node, int slot, PyObject *array) except -1:
-    """Take an array, to which the caller has one reference, out of a slot: whether nobody else sees its memory now.
+    """Take an array, to which the caller has one reference, out of a slot; whether its memory is now the caller's alone.
 
-    For a backward that gives up what was saved. If somebody else has the array, or the slot holds another, nothing changes.
+    For a backward that releases saved tensors. If the array is referred to elsewhere or not in the slot, nothing changes.
     """
     cdef PyObject *value = <PyObject *> node.saved0 if slot == 0 else <PyObject *> node.saved1
     cdef PyObject *held
@@ -214,7 +214,7 @@ cdef bint take(Node node, int slot, PyObject *array) except -1:
         return False
     if held != array:
         return False
-    Py_DECREF(<object> array)           # the slot's is the only reference now, if it is ever to be the caller's
+    Py_DECREF(<object> array)           # now the slot's reference must be the only one
     alone = is_owned(array)
     Py_INCREF(<object> array)
     if alone:
@@ -246,7 +246,7 @@ cdef int check(Node node, Tensor tensor, int slot) except -1:
 
 
 cdef int check_place(Node node, Seldom seldom) except -1:
-    """Refuse in backward a tensor that was detached in place after the node had saved it: it no longer leads where it did."""
+    """In backward, refuse a tensor that was detached in place after it was saved: its place in the graph has changed."""
     cdef Node former = <Node> seldom.former()
     cdef int i
     for i in range(node.n_edges if former is not None and thread_state().node != NULL else 0):
@@ -276,7 +276,7 @@ cdef str hint():
 
 
 cdef str written_by(VersionCounter counter):
-    """Who wrote last, and where: a sentence."""
+    """A sentence that names the last write and its place in the code."""
     if counter is None or counter.writer is None:
         return ""
     return f"It was last written by {counter.writer}(){at(described(counter.code, counter.instruction))}. "

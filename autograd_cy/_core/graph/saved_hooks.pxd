@@ -1,9 +1,9 @@
-"""Which hooks pack what is saved."""
+"""The active hooks on saved tensors."""
 
 
 cdef class HookPair:
-    """Two functions: one packs what is saved, the other gives it back."""
-    cdef readonly object pack       # None: what is saved is kept as it is
+    """Two functions: one packs saved tensors, the other unpacks them."""
+    cdef readonly object pack       # None: tensors are saved as they are
     cdef readonly object unpack
     cdef bint with_node
     cdef bint composes

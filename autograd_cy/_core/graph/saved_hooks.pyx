@@ -1,4 +1,4 @@
-"""The stack of saved-tensor hooks: which of them pack what a node saves. Its mode is SAVED_HOOKS."""
+"""The stack of saved-tensor hooks, which pack the tensors that nodes save. Its mode is SAVED_HOOKS."""
 
 cimport cython
 
@@ -21,7 +21,7 @@ cdef object refusal = ContextVar("disable_saved_tensors_hooks", default=None)
 
 
 def push_hooks(HookPair pair):
-    """Let a pair pack what is saved from now on; RuntimeError, with the text that was given, while hooks are disabled."""
+    """Let a pair pack saved tensors from now on; RuntimeError with the given text while hooks are disabled."""
     if refusal.get() is not None:
         raise RuntimeError(refusal.get())
     note_hooks()
@@ -29,7 +29,7 @@ def push_hooks(HookPair pair):
 
 
 def pop_hooks():
-    """Take back the last push_hooks(); RuntimeError if there is none."""
+    """Undo the last push_hooks(); RuntimeError if there is none."""
     note_hooks()
     pop_value(SAVED_HOOKS, "saved_tensors_hooks")
 
@@ -40,18 +40,18 @@ def leave_hooks(_manager, error_type=None, error=None, traceback=None):
 
 
 def top_hooks():
-    """The pair of functions that was pushed last, or None."""
+    """The pair of functions pushed last, or None."""
     cdef tuple stack = stack_of(SAVED_HOOKS)
     return None if stack is None else ((<HookPair> stack[0]).pack, (<HookPair> stack[0]).unpack)
 
 
 def refused_by():
-    """The text with which hooks are refused, or None."""
+    """The text of the error while hooks are disabled, or None."""
     return refusal.get()
 
 
 def disable_hooks(str message or None):
-    """Refuse hooks from now on with that text (None: allow them again); returns the text that counted before."""
+    """Disable hooks, with that text for the error (None: enable them again); returns the previous text."""
     previous = refusal.get()
     if message is not None and stack_of(SAVED_HOOKS) is not None:
         raise RuntimeError(message)
@@ -61,7 +61,7 @@ def disable_hooks(str message or None):
 
 
 cdef int note_hooks() except -1:
-    """What a node's hooks or its Function change of all this, in backward, ends with the node: keep what it is before."""
+    """In backward, keep the current state: changes by a node's hooks or its Function are undone after the node."""
     cdef ThreadState *state = thread_state()
     if state.graph_task != NULL and state.hooks_before == NULL:
         before = (stack_of(SAVED_HOOKS), refusal.get())
@@ -71,7 +71,7 @@ cdef int note_hooks() except -1:
 
 
 cdef int put_hooks_back(void *before) except -1:
-    """Undo what happened since `note_hooks`, which kept `before`; takes that reference over."""
+    """Undo changes since `note_hooks`, which kept `before`; takes over that reference."""
     cdef tuple kept = <tuple> before
     Py_DECREF(kept)
     if stack_of(SAVED_HOOKS) is not kept[0]:
@@ -82,7 +82,7 @@ cdef int put_hooks_back(void *before) except -1:
 
 
 cdef tuple active_pairs():
-    """The pairs that apply, the innermost first: that one, and those around it as long as they compose."""
+    """The active pairs, innermost first: the innermost one, and outer ones as long as the pairs compose."""
     cdef tuple stack = stack_of(SAVED_HOOKS)
     cdef HookPair pair
     cdef list pairs = []

@@ -1,4 +1,4 @@
-"""One saved tensor and what is special about it."""
+"""One saved tensor with its extra state."""
 
 from autograd_cy._core.graph.guard cimport Guard
 from autograd_cy._core.graph.node cimport Node
@@ -7,25 +7,25 @@ from autograd_cy._core.graph.versions cimport VersionCounter
 
 
 cdef class Packed:
-    """What pack hooks made of a tensor, and what is needed to make a Tensor of what the unpack hooks return."""
-    cdef tuple pairs                # of hooks, in the order in which they packed
+    """The result of pack hooks, and the data for making a Tensor from the result of the unpack hooks."""
+    cdef tuple pairs                # of hooks, in the order of packing
     cdef object data
     cdef str slot
-    cdef Tensor history             # of an input: a Tensor without data at its place in the graph, with its tangent
+    cdef Tensor history             # of an input: a Tensor without data at its place in the graph, with its tangents
     cdef tuple shape
     cdef int dtype_code
-    cdef bint dense                 # the operation may rely on C order
+    cdef bint dense                 # the saved array was C-contiguous, which the operation may rely on
 
 
 cdef class SavedTensor:
-    """One saved tensor and what is special about it: hooks, a guard; or that a user's Function saved it."""
+    """One saved tensor with its extra state: hooks, a guard, or a user's handle. A Function always uses it."""
     cdef Guard guard                # keeps the array read-only, or None
-    cdef object value               # the Tensor; of an output its array; with hooks Packed
+    cdef object value               # a Tensor; an array if it is an output; Packed if it has hooks
     cdef VersionCounter counter     # of an output
     cdef long version
     cdef int output_number
-    cdef bint released              # the node gave it up
-    cdef object node                # a weak reference to the node, if a user may ask
+    cdef bint released              # the node released it
+    cdef object node                # a weak reference to the node, if a user has the handle
 
     cdef Node owner(self)
     cdef Tensor tensor(self, Node node)

@@ -1,4 +1,4 @@
-"""SavedTensor: one saved tensor and what is special about it: hooks, a guard, a handle in a user's hands."""
+"""SavedTensor: one saved tensor with its extra state: hooks, a guard, or a user's handle."""
 
 import weakref
 
@@ -36,7 +36,7 @@ cdef class Packed:
 
 @cython.final
 cdef class SavedTensor:
-    """What a node keeps of one tensor, as `node._raw_saved_self` shows it; hooks may be registered on it.
+    """One tensor that a node saved, as `node._raw_saved_self` returns it; hooks may be registered on it.
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor(3.0, requires_grad=True)
@@ -49,9 +49,9 @@ cdef class SavedTensor:
         raise RuntimeError("Trying to create a SavedTensor object from Python is forbidden.")
 
     def register_hooks(self, *hooks):
-        """register_hooks(pack_hook, unpack_hook): keep pack_hook(tensor) instead, and use what unpack_hook makes of that.
+        """register_hooks(pack_hook, unpack_hook): keep pack_hook(tensor), and restore the tensor by unpack_hook.
 
-        RuntimeError if it has hooks already, or was given up.
+        RuntimeError if it has hooks already, or was released.
         """
         if not isinstance(self, SavedTensor):
             raise wrong_self(self, SavedTensor)
@@ -87,7 +87,7 @@ cdef class SavedTensor:
 
     @property
     def data(self):
-        """What is kept: the result of the pack hook; without hooks the tensor."""
+        """The stored value: the result of the pack hook, or the tensor if there are no hooks."""
         if type(self.value) is Packed:
             return (<Packed> self.value).data
         return self.restored(self.owner())
@@ -101,7 +101,7 @@ cdef class SavedTensor:
         return None if self.node is None else <Node> self.node()
 
     cdef Tensor tensor(self, Node node):
-        """The tensor, unchecked; an output is rebuilt with its place in the graph."""
+        """The tensor without checks; an output is rebuilt with its place in the graph."""
         cdef Tensor tensor
         if type(self.value) is not cnp.ndarray:
             return <Tensor> self.value
@@ -113,7 +113,7 @@ cdef class SavedTensor:
         return tensor
 
     cdef object restored(self, Node node):
-        """The tensor, checked, or None if that was saved."""
+        """The tensor after checks; None if None was saved."""
         cdef Tensor tensor
         if self.released:
             raise freed_error(node)
@@ -129,7 +129,7 @@ cdef class SavedTensor:
         return tensor
 
     cdef int pack(self, tuple pairs, Node node, str slot, Tensor tensor, Tensor given) except -1:
-        """Keep what the pairs make of `given`, which stands for the tensor that is saved."""
+        """Keep the result of the pairs on `given`, an alias of the saved tensor."""
         cdef int n = 0
         cdef long version = version_of(given)
         if is_sparse(tensor):
@@ -167,7 +167,7 @@ cdef class SavedTensor:
 
 
 cdef Tensor history_of(Tensor tensor):
-    """A Tensor without data, at the place in the graph of one that is packed; None if that has none."""
+    """A Tensor without data at the place in the graph of a packed tensor; None if that has none."""
     cdef Tensor history
     cdef TensorExtras own
     cdef bint has_tangent = has_extras(tensor) and tensor.extras.tangents is not None
@@ -182,17 +182,17 @@ cdef Tensor history_of(Tensor tensor):
 
 
 cdef int take_history(Tensor alias, Tensor tensor) except -1:
-    """Let an alias stand where a tensor stands: what reaches the alias goes on to where the tensor's gradient goes."""
+    """Give an alias the tensor's place in the graph: its gradient goes where the tensor's goes."""
     cdef TensorExtras own
     if not tensor.needs_grad:
-        if wants_grad(tensor):      # a view from no_grad mode: its base requires grad, it has no place itself
+        if wants_grad(tensor):      # a view from no_grad mode: only its base has a place
             own = extras_of_tensor(alias)
             own.base, own.creation, own.current = tensor.extras.base, tensor.extras.creation, version_of(alias)
         return 0
     alias.needs_grad = True
     if tensor.grad_fn is not None:
         alias.grad_fn, alias.output_number = tensor.grad_fn, tensor.output_number
-    else:                           # of a leaf: borrow its AccumulateGrad, and hold it
+    else:                           # a leaf: borrow its AccumulateGrad, and keep it alive
         node = accumulator_of(tensor)
         extras_of_tensor(alias).leaf_node = node
         alias.accumulator = <PyObject *> node
@@ -200,11 +200,11 @@ cdef int take_history(Tensor alias, Tensor tensor) except -1:
 
 
 cdef Tensor unpacked(Packed packed, SavedTensor saved, Node node):
-    """What the unpack hooks return, at the place in the graph of what was saved."""
+    """The result of the unpack hooks, at the place in the graph of the saved tensor."""
     cdef bint output = packed.history is None and saved.counter is not None and node is not None and node.n_edges
     cdef Tensor tensor, alias
     data = packed.data
-    take_turn()                         # hooks may compute again, draw numbers, drop what they handed out before
+    take_turn()                         # hooks may recompute, draw random numbers, or release earlier results
     for pair in reversed(packed.pairs):
         data = unpacked_by(<HookPair> pair, data, node, packed.slot)
         if not isinstance(data, Tensor):
@@ -226,7 +226,7 @@ cdef Tensor unpacked(Packed packed, SavedTensor saved, Node node):
 
 
 cdef Tensor fitting(Packed packed, Tensor data, Node node):
-    """A tensor from an unpack hook, of the shape, type and order that the operation counts on."""
+    """A tensor from an unpack hook, converted to the shape, dtype and order that the operation expects."""
     cdef tuple shape = np.shape(data.array)
     cdef int dtype_code = code_of(data.array)
     if shape != packed.shape or (
@@ -242,7 +242,7 @@ cdef Tensor fitting(Packed packed, Tensor data, Node node):
 
 
 cdef SavedTensor save(object value, Node node):
-    """Save a Tensor (or None) for a node; one that the node computed is kept without its Tensor."""
+    """Save a Tensor (or None) for a node; of the node's own output only the array is kept."""
     cdef SavedTensor saved = SavedTensor.__new__(SavedTensor)
     cdef Tensor tensor
     if value is None:
@@ -261,7 +261,7 @@ cdef SavedTensor save(object value, Node node):
 
 
 cdef int refuse_inference(Node node) except -1:
-    """Refuse to record a node that saved an inference tensor: while operations are observed, nodes are made for all."""
+    """Refuse to record a node that saved an inference tensor: with operation hooks all operations make nodes."""
     cdef int slot
     for slot in range(3):
         if node.kinds[slot] == INPUT and (<Tensor> slot_value(node, slot)).inference:
@@ -281,13 +281,13 @@ cdef tuple handles_in(Node node, int slot):
 
 
 cdef int save_several(Node node, int slot, tuple tensors) except -1:
-    """Save a number of tensors (or Nones) in one slot."""
+    """Save several tensors (or Nones) in one slot."""
     node.saves = True
     return fill_slot(node, slot, HANDLES, tuple([save(tensor, node) for tensor in tensors]))
 
 
 cdef SavedTensor handle_of(Node node, int slot):
-    """The SavedTensor of a slot, put in the place of what the slot held; not kept if it held nothing."""
+    """The SavedTensor of a slot, which replaces the slot's content; an empty slot stays empty."""
     cdef SavedTensor saved
     cdef int kind = node.kinds[slot]
     value = slot_value(node, slot)
@@ -306,7 +306,7 @@ cdef SavedTensor handle_of(Node node, int slot):
 
 
 cdef tuple handles(Node node, tuple saved):
-    """SavedTensors that a node keeps, for a user's hands."""
+    """Prepare SavedTensors of a node for use by a user."""
     cdef SavedTensor item
     for item in saved:
         item.node = weakref.ref(node)
@@ -314,7 +314,7 @@ cdef tuple handles(Node node, tuple saved):
 
 
 cdef bint unpacks(Node node) except -1:
-    """Whether hooks unpack something that the node saved in its slots."""
+    """Whether a tensor in the node's slots was packed by hooks."""
     cdef int slot
     for slot in range(3):
         for saved in handles_in(node, slot):
@@ -324,7 +324,7 @@ cdef bint unpacks(Node node) except -1:
 
 
 cdef int release_handles(Node node) except -1:
-    """Tell the SavedTensors of a node that they are given up."""
+    """Release the SavedTensors of a node."""
     cdef int slot
     for slot in range(3):
         for saved in handles_in(node, slot):
@@ -333,7 +333,7 @@ cdef int release_handles(Node node) except -1:
 
 
 cdef int seal_slots(Node node) except -1:
-    """Case 4 of NOTE [Saved tensors]: pack and guard what a node saved, while hooks or guard_buffers() are on."""
+    """Case 4 of NOTE [Saved tensors]: pack and guard a node's saved tensors while hooks or guard_buffers() are on."""
     cdef int slot, i
     cdef tuple names
     if not node.saves:
@@ -348,7 +348,7 @@ cdef int seal_slots(Node node) except -1:
 
 
 cdef int seal(SavedTensor saved, Node node, str slot) except -1:
-    """Pack or guard what was just saved, as the thread's mode asks for."""
+    """Pack or guard a new saved tensor, as the thread's mode demands."""
     cdef int mode = current_mode()
     cdef Tensor tensor
     if saved.value is None:
@@ -360,7 +360,7 @@ cdef int seal(SavedTensor saved, Node node, str slot) except -1:
             saved.pack(pairs, node, slot, tensor, tensor)
         finally:
             if saved.counter is not None:           # an output
-                tensor.grad_fn, tensor.needs_grad = None, False         # who holds it shall not hold the node
+                tensor.grad_fn, tensor.needs_grad = None, False         # a hook that keeps it must not keep the node
     if mode & GUARDED:
         value = (<Packed> saved.value).data if type(saved.value) is Packed else saved.value
         array = (<Tensor> value).array if isinstance(value, Tensor) else value

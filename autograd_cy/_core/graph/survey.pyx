@@ -1,4 +1,4 @@
-"""A graph as columns: its nodes in order, their edges, and where they were recorded; nothing recurs, no hook runs."""
+"""A graph as columns: its nodes in order, their edges, and where they were recorded; without recursion or hooks."""
 
 import numpy as np
 
@@ -20,13 +20,13 @@ cnp.import_array()
 
 
 def nodes_of(tuple roots):
-    """The node of each tensor that requires grad; nodes are their own."""
+    """The node of each tensor that requires grad; nodes are returned as they are."""
     return [gradient_node(<Tensor> x) if isinstance(x, Tensor) else <Node?> x for x in roots]
 
 
 def nodes_in_order(list roots):
-    """All nodes that some lead to: each one after those that it leads to."""
-    cdef NumberOf following = NumberOf.__new__(NumberOf)    # of the nodes seen: the edge to be taken next
+    """All nodes reachable from the roots, each one after all of its targets."""
+    cdef NumberOf following = NumberOf.__new__(NumberOf)    # for each visited node, the next edge to follow
     cdef list nodes = [], path = []
     cdef Node node, target
     cdef Py_ssize_t i
@@ -47,7 +47,7 @@ def nodes_in_order(list roots):
 
 
 def edges_among(list nodes):
-    """Where the edges of nodes_in_order() lead: (starts, targets), of node k targets[starts[k]:starts[k + 1]].
+    """The edges of nodes_in_order(): (starts, targets); node k has targets[starts[k]:starts[k + 1]].
 
     A target is the number of a node, or -1 for an input that needs no gradient.
     """
@@ -69,7 +69,7 @@ def edges_among(list nodes):
 
 @cython.final
 cdef class NumberOf:
-    """The numbers of nodes in a list."""
+    """Numbers of nodes by address."""
     cdef Addresses table
 
     def __dealloc__(self):
@@ -85,7 +85,7 @@ cdef NumberOf numbered(list nodes):
 
 
 def depths_of(starts_of_edges, targets_of_edges):
-    """For each node the number of nodes on the longest way from it to a leaf, itself included."""
+    """For each node, the number of nodes on the longest path from it to a leaf, including both."""
     cdef const Py_ssize_t[::1] starts = starts_of_edges, targets = targets_of_edges
     cdef Py_ssize_t n = starts.shape[0] - 1, k, edge
     cdef Py_ssize_t[::1] depths = np.ones(n, np.intp)
@@ -97,7 +97,7 @@ def depths_of(starts_of_edges, targets_of_edges):
 
 
 def places_of(list nodes):
-    """Where nodes were recorded: the list of places (file, line, function) or None, and for each node its number there."""
+    """Where nodes were recorded: a list of places (file, line, function) or None, and for each node an index into it."""
     cdef dict numbers = {None: 0}, known = {}
     cdef Py_ssize_t[::1] found = np.zeros(len(nodes), np.intp)
     cdef Py_ssize_t k
@@ -113,7 +113,7 @@ def places_of(list nodes):
 
 
 def regions_of(list nodes):
-    """The metadata's "region" of each node: the list of names, with None, and for each node its number there."""
+    """The metadata's "region" of each node: a list of names and None, and for each node an index into it."""
     cdef dict numbers = {None: 0}
     cdef Py_ssize_t[::1] found = np.zeros(len(nodes), np.intp)
     cdef Py_ssize_t k
@@ -129,7 +129,7 @@ def regions_of(list nodes):
 
 
 def names_of(list nodes):
-    """The list of distinct names, and for each node its number there."""
+    """A list of distinct names, and for each node an index into it."""
     cdef dict numbers = {}
     cdef Py_ssize_t[::1] found = np.zeros(len(nodes), np.intp)
     cdef Py_ssize_t k
@@ -139,9 +139,9 @@ def names_of(list nodes):
 
 
 def outputs_of(list nodes):
-    """What each node computed, as far as that is known: (shape, dtype's name) of its first output, or None.
+    """The first output of each node, if it is known: (shape, dtype's name), else None.
 
-    An output is known if it was saved, by the node or by one that it was handed to, or if a user had it in hand.
+    It is known if the node or a node that took it as an input saved it, or if its `grad_fn` was read.
     """
     cdef NumberOf numbers = numbered(nodes)
     cdef dict alike = {}
@@ -160,7 +160,7 @@ def outputs_of(list nodes):
 
 
 cdef object own_output(Node node, dict alike):
-    """What a node itself knows of its first output."""
+    """The first output of a node as far as the node knows it."""
     cdef dict outputs = held_at(outputs_slot(<NodeExtras> node.extras)) if has_node_extras(node) else None
     if type(node) is AccumulateGrad:
         return in_words(leaf_of(node).array, alike)
@@ -170,7 +170,7 @@ cdef object own_output(Node node, dict alike):
         return tuple(outputs[0][0]), outputs[0][1].name
     if node.op != NULL and node.shapes is None and not node.wide:
         return like_inputs(node, alike)
-    if node.joint:                          # of a Function: it knows all of them
+    if node.joint:                          # a Function, which knows all of its outputs
         try:
             like = node._input_metadata[0]
         except NotImplementedError:
@@ -180,7 +180,7 @@ cdef object own_output(Node node, dict alike):
 
 
 cdef object like_inputs(Node node, dict alike):
-    """The output of an elementwise node that broadcast and converted nothing, from an input that it saved; else None."""
+    """The output of an elementwise node without broadcasting and conversion, from a saved input; else None."""
     cdef cnp.ndarray array
     cdef int slot, i
     for slot in range(2):
@@ -204,7 +204,7 @@ cdef int note_input(Tensor x, NumberOf numbers, list found, dict alike) except -
 
 
 cdef object in_words(cnp.ndarray array, dict alike):
-    """(shape, dtype's name); one object for all that are alike."""
+    """(shape, dtype's name); equal ones are one object."""
     cdef tuple key = (sizes_of(array), dtype_of(code_of(array)).name)
     return alike.setdefault(key, key)
 
@@ -222,5 +222,5 @@ def leaves_among(list nodes):
 
 
 def is_released(Node node):
-    """Whether a backward gave up what the node had saved."""
+    """Whether a backward released the node's saved tensors."""
     return bool(node.released)

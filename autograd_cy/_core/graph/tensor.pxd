@@ -19,44 +19,44 @@ cdef class Tensor(TensorBase):
     cdef Link link
     cdef object __weakref__
     cdef cnp.ndarray array
-    cdef Node grad_fn               # of a view: as long as it is current, see NOTE [Views] in views.pyx
+    cdef Node grad_fn               # of a view: valid while it is current, see NOTE [Views] in views.pyx
     cdef Tensor gradient            # .grad
-    cdef VersionCounter counter     # None as long as the version is 0 and nobody shares it
-    cdef TensorExtras extras        # what few tensors have, or None
+    cdef VersionCounter counter     # None while the version is 0 and not shared
+    cdef TensorExtras extras        # rarely used fields, or None
     cdef object attributes          # __dict__, or NULL
     # plain data from here on, all zero in a new tensor
-    cdef PyObject *accumulator      # a leaf's AccumulateGrad: borrowed, the node clears it when it dies
-    cdef int output_number          # which output of grad_fn this is
-    cdef char needs_grad            # a leaf that asks for a gradient, or a recorded result
+    cdef PyObject *accumulator      # a leaf's AccumulateGrad: borrowed, a dying node clears it
+    cdef int output_number          # the index of this output of grad_fn
+    cdef char needs_grad            # a leaf that requires grad, or a recorded result
     cdef char keeps_grad            # retain_grad() was called
-    cdef char is_number             # stands for a Python number (rank 0 in promotion)
+    cdef char is_number             # represents a Python number (rank 0 in promotion)
     cdef char inference             # made in inference mode: see NOTE [Inference tensors] in inference.pyx
-    cdef char batched               # a BatchedTensor, whose array is that of one sample: see NOTE [Batching] in batched.pyx
+    cdef char batched               # a BatchedTensor, whose array is one sample: see NOTE [Batching] in batched.pyx
 
     cdef VersionCounter version_counter(self)
 
 
 cdef class TensorExtras:
     cdef object hooks               # of a leaf: NodeHooks, or None
-    cdef Tangent tangents           # forward mode: that of the innermost level, and with it those of the outer ones
-    cdef Node leaf_node             # of an alias that stands for a leaf: the leaf's AccumulateGrad
-    cdef Tensor base                # of a view: the tensor whose memory it is in, which is no view itself
-    cdef long current               # of a view: the version that `grad_fn` was made for; of what detach_() left: its last
-    cdef long tangent_version       # the same of `tangents`
+    cdef Tangent tangents           # forward mode: the innermost level's tangent, linked to the outer ones
+    cdef Node leaf_node             # of an alias of a leaf: the leaf's AccumulateGrad
+    cdef Tensor base                # of a view: the tensor that owns the memory, which is no view itself
+    cdef long current               # of a view: the version that `grad_fn` belongs to; after detach_(): the last one
+    cdef long tangent_version       # the same for `tangents`
     cdef char creation              # how the view was made
-    cdef char grad_code             # of a leaf whose gradient may be of another type: that type's code + 1, or ANY_TYPE
-    cdef char is_dual               # make_dual() made the view: its tangent is its own, see case 6 of NOTE [Views]
-    cdef bint is_argument           # a transform's own leaf, whose function has returned: see `end_arguments`
+    cdef char grad_code             # of a leaf whose gradient may have another dtype: its code + 1, or ANY_TYPE
+    cdef char is_dual               # a view from make_dual() with its own tangent, see case 6 of NOTE [Views]
+    cdef bint is_argument           # a leaf made by a transform whose function has returned: see `end_arguments`
     cdef Seldom seldom
 
 
 cdef class Seldom:
-    """What hardly any tensor has."""
-    cdef Tensor dual                # of a view of a dual tensor: that one, from which it has its tangent
-    cdef tuple replay               # of a view whose nodes are to be made anew after a write: their types and constants
-    cdef object former              # of a tensor that was detached in place: a weak reference to the node it had
+    """Fields that hardly any tensor uses."""
+    cdef Tensor dual                # of a view of a dual tensor: the dual tensor, from which it takes its tangent
+    cdef tuple replay               # of a view whose nodes are rebuilt after a write: their types and constants
+    cdef object former              # of a tensor detached in place: a weak reference to its former node
     cdef int former_output
-    cdef long long given            # the dual level at which it is the tangent that make_dual() was given
+    cdef long long given            # the dual level at which make_dual() was given this tensor as a tangent
 
 
 cdef enum:
@@ -67,7 +67,7 @@ cdef enum:                          # how a view was made
     AMONG_SEVERAL                   # one of several views that one call returned
     IN_NO_GRAD
     IN_INFERENCE
-    IN_FUNCTION                     # by a Function, or an input that it returned
+    IN_FUNCTION                     # made by a Function, or an input that it returned
 
 
 ctypedef object (*UnaryFunction)(object)
@@ -97,11 +97,11 @@ cdef enum:
 cdef BinaryFunction[OPERATORS] operators
 cdef UnaryFunction negative
 cdef UnaryFunction invert
-cdef void *tensor_type              # Tensor, to compare types with
-cdef void *wrapper_type             # BatchedTensor, which batched() alone makes; batched.pyx fills it in
+cdef void *tensor_type              # Tensor, for comparing types
+cdef void *wrapper_type             # BatchedTensor, which only batched() makes; batched.pyx sets it
 
 ctypedef int (*Renew)(Tensor view) except -1
-cdef Renew renew                    # views.pyx fills it in
+cdef Renew renew                    # views.pyx sets it
 
 cdef Tensor new_tensor(cnp.ndarray array)
 cdef Tensor moved_into(object cls, Tensor tensor)
@@ -124,17 +124,17 @@ cdef extern from "free_threading.h":
     PyObject **extras_slot "autograd_cy_extras"(Tensor tensor) noexcept
 
 cdef inline bint has_extras(Tensor x) noexcept:
-    """Whether `extras` may be read: another thread may be making them."""
+    """Whether `extras` may be read, even if another thread is setting it."""
     return not is_unset(extras_slot(x))
 
 
 cdef inline bint wants_grad(Tensor x) noexcept:
-    """Whether the tensor requires grad; a view also does if its base came to."""
+    """Whether the tensor requires grad; a view also does if its base does."""
     return x.needs_grad or (has_extras(x) and gained_grad(x))
 
 
 cdef inline int make_current(Tensor x) except -1:
-    """Give a view whose base was written to its new place in the graph; to be called before `grad_fn` is read."""
+    """Renew the place in the graph of a view whose base was written; must be called before `grad_fn` is read."""
     if has_extras(x) and x.extras.base is not None and load_long(&x.counter.version) != load_long(&x.extras.current):
         renew(x)
     return 0

@@ -120,7 +120,7 @@ class Tensor(TensorBase):
     def _indices(self) -> Tensor:
         """indices(), also of a tensor that is not coalesced."""
     def _is_view(self) -> _bool:
-        """whether the tensor is a view of another, whose memory it shares, in the graph's eyes, too."""
+        """whether the tensor is recorded as a view of another tensor, whose memory it shares."""
     @staticmethod
     def _make_subclass(cls: _type[_S], data: Tensor, require_grad: _bool = False) -> _S: ...
     def _nnz(self) -> _int:

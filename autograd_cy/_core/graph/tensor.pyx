@@ -1,8 +1,8 @@
 """Tensor: an array and its place in the graph.
 
-The type holds data and operators only; all other methods are attached to it at import, those of operations from the
-op table, those of the facade from `_tensor` (`extend`). Results of operations are of exactly this type, so that dead
-ones can serve again; where an operand is of a subclass, NOTE [Overrides] moves them into one of that.
+The type holds only data and operators; all other methods are attached to it at import (`extend`): operations from the op
+table, the facade's methods from `_tensor`. Results of operations have exactly this type, so that dead ones can be reused;
+if an operand has a subclass, NOTE [Overrides] moves the results into instances of that.
 """
 
 cimport cython
@@ -66,11 +66,11 @@ cdef extern from "Python.h":
 
 cdef Destructor compiled_dealloc = NULL
 cdef Constructor compiled_new = NULL
-cdef Spares spares              # of all threads; without a GIL, each has its own
+cdef Spares spares              # of all threads; without a GIL each thread has its own
 spares.n = 0
 spares.inference = 0
 modes.inference_settings = &spares.inference
-cdef dict facade = {}      # what the Python layer handed down: special methods, the Size class
+cdef dict facade = {}      # set by the Python layer: special methods, the Size class
 
 
 @cython.final
@@ -85,7 +85,7 @@ cdef class Seldom:
 
 
 cdef class TensorBase:
-    """What Tensor derives from: it has all that Tensor has by itself, so that `del Tensor.exp` undoes `Tensor.exp = f`."""
+    """The base of Tensor: it has all of Tensor's own methods, so that `del Tensor.exp` undoes `Tensor.exp = f`."""
 
 
 cdef class Tensor(TensorBase):
@@ -112,41 +112,41 @@ cdef class Tensor(TensorBase):
 
     @property
     def shape(self):
-        """The sizes of the dimensions, a Size (which is a tuple)."""
+        """The sizes of the dimensions, a Size (a subclass of tuple)."""
         cdef int axis
         sizes = tuple([cnp.PyArray_DIM(self.array, axis) for axis in range(cnp.PyArray_NDIM(self.array))])
         return tuple.__new__(facade["Size"], sizes)
 
     @property
     def ndim(self):
-        """How many dimensions the tensor has."""
+        """The number of dimensions."""
         return self.array.ndim
 
     @property
     def dtype(self):
-        """The type of the elements."""
+        """The dtype of the elements."""
         return dtype_of(code_of(self.array))
 
     @property
     def is_leaf(self):
-        """Whether the tensor was not computed by a recorded operation."""
+        """Whether no recorded operation computed the tensor."""
         make_current(self)
         return self.grad_fn is None
 
     @property
     def output_nr(self):
-        """Which output of `grad_fn` the tensor is."""
+        """The index of this tensor among the outputs of `grad_fn`."""
         make_current(self)
         return self.output_number
 
     @property
     def retains_grad(self):
-        """Whether `.grad` of this computed tensor is kept."""
+        """Whether `.grad` of this non-leaf tensor is kept."""
         return self.keeps_grad != 0 and self.grad_fn is not None
 
     @property
     def _version(self):
-        """How often the tensor's memory was written in place; RuntimeError for an inference tensor."""
+        """The number of in-place writes to the tensor's memory; RuntimeError for an inference tensor."""
         if self.inference:
             raise version_error()
         return version_of(self)
@@ -165,18 +165,18 @@ cdef class Tensor(TensorBase):
 
     @property
     def _base(self):
-        """The tensor that this one is a view of (of a view of a view: the first), or None."""
+        """The tensor that this one is a view of (for a view of a view, the first one), or None."""
         return self.extras.base if has_extras(self) else None
 
     def _is_view(self):
-        """_is_view() -> bool: whether the tensor is a view of another, whose memory it shares, in the graph's eyes, too."""
+        """_is_view() -> bool: whether the tensor is recorded as a view of another tensor, whose memory it shares."""
         if not isinstance(self, Tensor):
             raise wrong_self(self, Tensor)
         return has_extras(self) and self.extras.base is not None
 
     @property
     def requires_grad(self):
-        """Whether operations on the tensor are recorded; set it on leaves only."""
+        """Whether operations on the tensor are recorded; it may be set on leaves only."""
         return wants_grad(self)
 
     @requires_grad.setter
@@ -202,7 +202,7 @@ cdef class Tensor(TensorBase):
 
     @property
     def grad(self):
-        """The gradient that backward() accumulated: a Tensor like this one, or None."""
+        """The gradient that backward() accumulated: a Tensor of the same shape, or None."""
         if self.gradient is None and self.grad_fn is not None and not self.keeps_grad:
             facade["warn_grad_of_non_leaf"](self)
         return shown_gradient(self)
@@ -219,7 +219,7 @@ cdef class Tensor(TensorBase):
 
     @property
     def grad_dtype(self):
-        """The dtype that the `.grad` of this leaf has to have: by default the leaf's own; None if any will do."""
+        """The dtype that the `.grad` of this leaf must have: by default the leaf's own; None if any dtype is allowed."""
         if not self.is_leaf:
             raise RuntimeError("grad_dtype can only be accessed on leaf tensors.")
         cdef int dtype_code = self.extras.grad_code if has_extras(self) else 0
@@ -311,7 +311,7 @@ cdef class Tensor(TensorBase):
     def __hash__(self):
         return <Py_hash_t> (<size_t> <PyObject *> self >> 4)
 
-    # special methods that the operations hand down, and the Python layer
+    # special methods that operations and the Python layer set
 
     def __pos__(self):
         return facade["__pos__"](self)
@@ -389,7 +389,7 @@ cdef class Tensor(TensorBase):
         raise TypeError("Tensor does not support deleting items")
 
     def __getbuffer__(self, Py_buffer *buffer, int flags):
-        """memoryview(tensor) sees the memory that numpy() sees. Who asks for a buffer to write to (`readinto`) is a writer."""
+        """memoryview(tensor) has the memory of numpy(). A request for a writable buffer (`readinto`) counts as a write."""
         try:
             if has_extras(self) and self.extras.tangents is not None:
                 facade["check_without_tangent"](self)
@@ -433,7 +433,7 @@ cdef class Tensor(TensorBase):
 
 
 cdef void free_tensor(PyObject *self) noexcept:
-    """tp_dealloc: hands `grad_fn` over, and keeps the rest as a spare, or frees it as Cython does; see free_node."""
+    """tp_dealloc: passes on `grad_fn`, and keeps the rest as a spare, or frees it as Cython does; see free_node."""
     begin_death(self, &(<Tensor> self).link, TENSOR, weak_references(<Tensor> self))
     hand_grad_fn_over(<Tensor> self)
     if Py_TYPE(self) != <PyTypeObject *> tensor_type:
@@ -444,7 +444,7 @@ cdef void free_tensor(PyObject *self) noexcept:
 
 
 cdef int empty(Tensor tensor) noexcept:
-    """Give up all that a tensor which dies holds; every field is None afterwards."""
+    """Release all fields of a dying tensor; each one is None afterwards."""
     if tensor.array is not None:
         keep_spare(<PyObject *> tensor.array)
         tensor.array = None
@@ -472,7 +472,7 @@ cdef int hand_grad_fn_over(Tensor tensor) noexcept:
 
 
 cdef Tensor new_tensor(cnp.ndarray array):
-    """A Tensor on an array whose type the caller knows to be right."""
+    """A Tensor on an array with a supported dtype, which is not checked."""
     cdef Tensor tensor
     cdef PyObject *spare = revived(spares_here())
     if spare != NULL:
@@ -488,15 +488,15 @@ cdef Tensor new_tensor(cnp.ndarray array):
 
 
 cdef object constructed(PyTypeObject *cls, PyObject *args, PyObject *kwargs):
-    """tp_new, what a call of Tensor or of a subclass comes to: the facade makes the tensor."""
-    if <void *> cls == wrapper_type:                    # BatchedTensor: users are refused by its __new__ and its __init__
+    """tp_new for calls of Tensor or a subclass: the facade makes the tensor."""
+    if <void *> cls == wrapper_type:                    # BatchedTensor: its __new__ and __init__ refuse users
         return compiled_new(cls, <PyObject *> (), NULL)
     made = facade["construct"](() if args == NULL else <object> args, {} if kwargs == NULL else <object> kwargs)
     return moved_into(<object> cls, <Tensor> made)
 
 
 cdef Tensor moved_into(object cls, Tensor tensor):
-    """An instance of a subclass with all that `tensor`, which nobody else holds, has: no __new__ or __init__ is called."""
+    """An instance of a subclass with all data of `tensor`, which is not used elsewhere; calls no __new__ or __init__."""
     cdef Tensor instance
     if <void *> cls == tensor_type:
         return tensor
@@ -520,7 +520,7 @@ cdef void empty_store(void *store) noexcept:
 
 
 def drop_spares():
-    """drop_spares(): free the dead tensors that are kept (without a GIL, those that this thread keeps)."""
+    """drop_spares(): free the spare tensors (without a GIL, this thread's)."""
     drop_all(spares_here(), compiled_dealloc)
 
 
@@ -537,7 +537,7 @@ cdef Seldom seldom_of(TensorExtras extras):
 
 
 cpdef Tensor from_array(cnp.ndarray array):
-    """from_array(array) -> Tensor: share the memory of an ndarray; TypeError for a dtype that Tensors don't have."""
+    """from_array(array) -> Tensor: a tensor on the memory of an ndarray; TypeError for an unsupported dtype."""
     check_elements(array)
     return new_tensor(array)
 
@@ -551,12 +551,12 @@ cdef int check_elements(cnp.ndarray array) except -1:
 
 
 cpdef Tensor sharing(cnp.ndarray array):
-    """sharing(array) -> Tensor: the same for a user's array, of which the tensor takes a view: its shape may be changed."""
+    """sharing(array) -> Tensor: like `from_array`, but on a view of the user's array, whose shape may then change."""
     cdef cnp.ndarray view
     check_elements(array)
     view = strided_view(array, cnp.PyArray_BYTES(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array),
                         cnp.PyArray_STRIDES(array))
-    if cnp.get_array_base(array) is not None:       # the base of the view is then the owner of the memory
+    if cnp.get_array_base(array) is not None:       # the view's base is then the owner of the memory
         note_view(view, array)
     return new_tensor(view)
 
@@ -572,7 +572,7 @@ def numpy(Tensor self, *, force=False):
 
 
 cpdef cnp.ndarray array_of(Tensor tensor):
-    """array_of(tensor) -> ndarray: the tensor's own array; RuntimeError for batched and sparse tensors, which have none."""
+    """array_of(tensor) -> ndarray: the tensor's own array; RuntimeError for batched and sparse tensors."""
     if is_sparse(tensor):
         raise RuntimeError("Cannot access data pointer of Tensor that doesn't have storage: the elements of a sparse tensor "
                            "are those of its values(); call to_dense() first")
@@ -583,12 +583,12 @@ cpdef cnp.ndarray array_of(Tensor tensor):
 
 
 def metadata_of(Tensor tensor):
-    """metadata_of(tensor) -> ndarray: what has the shape, dtype and strides of the tensor; nobody may read its elements."""
+    """metadata_of(tensor) -> ndarray: an array with the tensor's shape, dtype and strides; its elements must not be read."""
     return tensor.array
 
 
 cpdef Tensor data_of(Tensor tensor):
-    """data_of(tensor) -> Tensor: the same memory without history, with a version of its own."""
+    """data_of(tensor) -> Tensor: the same memory without history, with its own version."""
     if is_sparse(tensor):
         return <Tensor> (<object> tensor).detach()
     cdef Tensor alias = new_tensor(tensor.array)
@@ -601,13 +601,13 @@ cdef long version_of(Tensor tensor) noexcept:
 
 
 cdef void bump_version(Tensor tensor):
-    """Count a write by nobody in particular."""
+    """Count a write without naming an operation."""
     if not tensor.inference:
         count_unnamed(tensor.version_counter())
 
 
 cdef int count_write(Tensor tensor, str operation) except -1:
-    """Count a write, and note who wrote and where to; a write through a view only if that may concern a part."""
+    """Count a write, and note the operation and the user's code; a write through a view is noted as partial."""
     if not tensor.inference:
         count_named(tensor.version_counter(), tensor.array, has_extras(tensor) and tensor.extras.base is not None,
                     operation)
@@ -615,19 +615,19 @@ cdef int count_write(Tensor tensor, str operation) except -1:
 
 
 cdef void share_version(Tensor source, Tensor alias):
-    """Let a view or detached alias count its writes together with its source."""
+    """Let a view or detached alias share the version counter of its source."""
     alias.inference = source.inference
     if not source.inference:
         alias.counter = source.version_counter()
 
 
 cdef int link_view(Tensor source, Tensor view, int creation=IN_GRAD_MODE) except -1:
-    """Make `view`, whose memory is a part of that of `source`, a view of it, or of what that is a view of."""
+    """Make `view`, which shares memory with `source`, a view of it, or of its base if it is a view."""
     cdef TensorExtras extras = TensorExtras.__new__(TensorExtras), own = source.extras if has_extras(source) else None
     cdef ThreadState *state = thread_state()
     cdef int mode
     share_version(source, view)
-    if source.inference:                        # it counts no writes, and nothing is recorded on it
+    if source.inference:                        # it counts no writes, and operations on it are not recorded
         view.grad_fn, view.needs_grad = None, False
         return 0
     if state.mode:
@@ -646,7 +646,7 @@ cdef int link_view(Tensor source, Tensor view, int creation=IN_GRAD_MODE) except
         extras.creation = creation
     extras.current = load_long(&view.counter.version)
     extras.tangent_version = extras.current
-    if view.extras is not None:                 # it has a tangent already
+    if view.extras is not None:                 # it already has a tangent
         extras.tangents = view.extras.tangents
     view.extras = extras
     if state.mode & REPLAY_VIEWS:
@@ -655,7 +655,7 @@ cdef int link_view(Tensor source, Tensor view, int creation=IN_GRAD_MODE) except
 
 
 cdef int note_replay(Tensor source, Tensor view) except -1:
-    """Let the view keep the nodes that lead to it from its base, under _force_original_view_tracking()."""
+    """Under _force_original_view_tracking(), keep on a view the nodes between it and its base."""
     cdef tuple before = ()
     if view.extras.base is not source:
         if source.extras.seldom is None or source.extras.seldom.replay is None:
@@ -667,17 +667,17 @@ cdef int note_replay(Tensor source, Tensor view) except -1:
 
 
 cdef bint gained_grad(Tensor view) noexcept:
-    """Whether the base of a view requires grad: then the view says so too, also one that was made in no_grad mode."""
+    """Whether the base of a view requires grad: then the view does, too, even if it was made in no_grad mode."""
     return view.extras.base is not None and view.extras.base.needs_grad
 
 
 def gradient_of(Tensor self):
-    """`.grad` without the warning about tensors that keep none."""
+    """`.grad` without the warning for non-leaf tensors."""
     return shown_gradient(self)
 
 
 cdef inline Tensor shown_gradient(Tensor self):
-    """`.grad` for somebody who may write to it: case 2 of NOTE [Rows]."""
+    """`.grad` for a caller that may write to it: case 2 of NOTE [Rows]."""
     cdef Tensor gradient
     cdef Hold section
     hold(&section, <PyObject *> self)
@@ -690,14 +690,14 @@ cdef inline Tensor shown_gradient(Tensor self):
 
 cdef void set_gradient(Tensor tensor, Tensor gradient) noexcept:
     cdef Hold section
-    cdef Tensor _before                     # dies afterwards, if nobody else has it
+    cdef Tensor _before                     # released after the lock
     hold(&section, <PyObject *> tensor)
     _before, tensor.gradient = tensor.gradient, gradient
     let_go(&section)
 
 
 cdef str type_name(Tensor tensor):
-    """PyTorch's name of a tensor type in messages: `torch.FloatTensor`."""
+    """PyTorch's name of a tensor type for messages: `torch.FloatTensor`."""
     return f"torch.{type_word(code_of(tensor.array))}Tensor"
 
 
@@ -722,7 +722,7 @@ cdef int set_requires_grad(Tensor tensor, bint value, str message) except -1:
 
 
 cdef int check_gradient(Tensor tensor, object value) except -1:
-    """Refuse what can't be the `.grad` of `tensor`."""
+    """Refuse a value that can't be the `.grad` of `tensor`."""
     if not isinstance(value, Tensor):
         raise TypeError(f"assigned grad expected to be a Tensor or None but got grad of type {type(value).__name__}")
     if value is tensor:
@@ -741,7 +741,7 @@ cdef int check_gradient(Tensor tensor, object value) except -1:
 
 
 cdef int set_grad_type(Tensor tensor, object value) except -1:
-    """Let the `.grad` of a leaf be of a type of its own, or of any (None)."""
+    """Let the `.grad` of a leaf have another dtype, or any dtype (None)."""
     cdef int dtype_code
     if value is not None and not isinstance(value, dtype):
         raise RuntimeError(f"grad_dtype must be a torch.dtype or None, but got {type(value).__name__}")
@@ -757,7 +757,7 @@ cdef int set_grad_type(Tensor tensor, object value) except -1:
 
 
 cpdef extend(str name, value):
-    """Attach `value` to Tensor under `name`: a special method that the type delegates, or a plain attribute."""
+    """Attach `value` to Tensor as `name`: a special method that the type delegates, or a plain attribute."""
     if name in delegated:
         facade[name] = value
         return
@@ -767,7 +767,7 @@ cpdef extend(str name, value):
 
 
 def attached():
-    """attached() -> list: what `extend` put under names of Tensor, special methods included."""
+    """attached() -> list: the attributes of Tensor, including the special methods that it delegates."""
     return [*vars(Tensor).values(), *facade.values()]
 
 
@@ -780,7 +780,7 @@ delegated = {
 
 
 cdef object written_by(str name, Tensor self, object other):
-    """An operator that writes into the tensor; NotImplemented for an operand of another library, whose operator is tried."""
+    """An in-place operator; NotImplemented for an operand of another library, so that its operator is tried."""
     try:
         return facade[name](self, other)
     except TypeError:
@@ -790,7 +790,7 @@ cdef object written_by(str name, Tensor self, object other):
 
 
 cdef object declined(object left, object right):
-    """What an operator does whose operation was not imported."""
+    """The result of an operator whose operation is not imported."""
     return NotImplemented
 
 
@@ -802,13 +802,13 @@ declare_store(TENSORS, sizeof(Spares), empty_store)
 
 
 def name_tensor(bint as_torch):
-    """name_tensor(as_torch): let the type say that it is of torch, or of this package."""
+    """name_tensor(as_torch): name the type torch.Tensor or autograd_cy.Tensor."""
     (<TypeObject *> Tensor).tp_name = b"torch.Tensor" if as_torch else b"autograd_cy.Tensor"
     PyType_Modified(<PyTypeObject *> Tensor)
 
 
 cdef void open_type():
-    """Give the type its `__dict__` (made when first used), the name that users know it by, and its way to live and die."""
+    """Give the type its lazy `__dict__`, its public name, and its own allocation and deallocation."""
     global compiled_dealloc, compiled_new, tensor_type
     cdef Tensor probe = Tensor.__new__(Tensor)
     cdef TypeObject *type = <TypeObject *> Tensor
@@ -819,8 +819,8 @@ cdef void open_type():
     tensor_type = <void *> Tensor
     compiled_dealloc, compiled_new = type.tp_dealloc, type.tp_new
     type.tp_dealloc, type.tp_new = free_tensor, constructed
-    type.tp_vectorcall = NULL                          # Cython's calls the tp_new that it has compiled
-    type.tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE         # users attach methods, as they do to PyTorch's
+    type.tp_vectorcall = NULL                          # Cython's calls the compiled tp_new
+    type.tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE         # users may attach methods, as in PyTorch
     own = vars(Tensor)
     for name in own.keys() - vars(TensorBase):
         (<dict> (<TypeObject *> TensorBase).tp_dict)[name] = own[name]

@@ -1,25 +1,25 @@
-"""How often memory was written, by whom, and where."""
+"""How often memory was written, by which operation, and where."""
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 
 cdef class Part:
-    """Where a write through a view went: kept as numbers, so that no memory is held."""
+    """The target of a write through a view, kept as numbers so that no memory is held."""
     cdef long version
     cdef size_t address
     cdef tuple sizes
     cdef tuple strides
     cdef object dtype
-    cdef Part earlier               # the one before
+    cdef Part earlier               # the previous one
 
 
 cdef class VersionCounter:
     """How often the memory of a tensor was written; shared by a tensor, its views and its detached aliases."""
     cdef long version
-    cdef long whole                 # the version after the last write that may have reached all of the memory
-    cdef Part latest                # the last write that reached a part, if none since reached all; it knows those before
+    cdef long whole                 # the version after the last write that may have covered all of the memory
+    cdef Part latest                # the last write to a part, if none since covered all; linked to earlier ones
     cdef object writer              # the name of the operation that wrote last
-    cdef object code                # the user's code that called it, and where in it (see location.pyx)
+    cdef object code                # the user's code that called it, and the instruction in it (see location.pyx)
     cdef int instruction
 
 

@@ -1,4 +1,4 @@
-"""VersionCounter: how often memory was written, by whom, and where (knows no Tensor)."""
+"""VersionCounter: how often memory was written, by which operation, and where (knows no Tensor)."""
 
 cimport cython
 from cpython.object cimport PyObject
@@ -12,7 +12,7 @@ from autograd_cy._core.runtime.location cimport here
 cnp.import_array()
 
 cdef enum:
-    REMEMBERED = 8          # writes to parts that a counter keeps
+    REMEMBERED = 8          # number of partial writes that a counter keeps
 
 
 @cython.final
@@ -27,13 +27,13 @@ cdef class Part:
 
 
 cdef int count_unnamed(VersionCounter counter) except -1:
-    """Count a write to all of the memory that no operation of the user made."""
+    """Count a write to all of the memory without naming an operation."""
     count(counter, None, None, None, 0)
     return 0
 
 
 cdef int count_named(VersionCounter counter, cnp.ndarray target, bint in_part, str operation) except -1:
-    """Count an operation's write into `target`, and note where the user called it; `in_part`: no other memory."""
+    """Count an operation's write into `target`, and note the user's code; `in_part`: it covers only a part of the memory."""
     cdef int instruction = 0
     cdef object code = here(&instruction)
     count(counter, part_of(target) if in_part else None, operation, code, instruction)
@@ -41,7 +41,7 @@ cdef int count_named(VersionCounter counter, cnp.ndarray target, bint in_part, s
 
 
 cdef void count(VersionCounter counter, Part part, str writer, object code, int instruction) noexcept:
-    """Count a write to a part of the memory, or to all of it (None), by whom is given: nothing in here can fail."""
+    """Count a write to a part of the memory (None: to all of it), with its writer; can't fail."""
     cdef Hold section
     hold(&section, <PyObject *> counter)
     count_held(counter, part, writer, code, instruction)
@@ -62,7 +62,7 @@ cdef inline void count_held(VersionCounter counter, Part part, str writer, objec
 
 
 cdef void forget_earliest(VersionCounter counter) noexcept:
-    """Let the write that is too long ago count as one to all of the memory."""
+    """Drop the oldest partial write if there are too many, and count it as one to all of the memory."""
     cdef Part part = counter.latest
     cdef int _k
     for _k in range(REMEMBERED - 1):
@@ -75,7 +75,7 @@ cdef void forget_earliest(VersionCounter counter) noexcept:
 
 
 cdef Part part_of(cnp.ndarray target):
-    """A write to the elements of an array, yet to be counted."""
+    """A write to the elements of an array, not counted yet."""
     cdef Part part = Part.__new__(Part)
     part.address = <size_t> cnp.PyArray_BYTES(target)
     part.sizes = sizes_of(target)
@@ -85,7 +85,7 @@ cdef Part part_of(cnp.ndarray target):
 
 
 cdef bint was_touched(VersionCounter counter, cnp.ndarray array, long version) except -1:
-    """Whether a write since that version may have reached the array's memory: case 6 of NOTE [Saved tensors]."""
+    """Whether a write since that version may have changed the array's memory: case 6 of NOTE [Saved tensors]."""
     cdef Hold section
     hold(&section, <PyObject *> counter)
     try:
