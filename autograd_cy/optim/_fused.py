@@ -9,7 +9,7 @@ from .._creation.data import tensor
 from .._creation.filled import get_default_dtype, zeros_like
 from .._functional.names import float32, float64
 from ..autograd.grad_mode import enable_grad
-from ._recorded import recorded_step
+from ._recorded import Kept, Options, recorded_step
 from .optimizer import Optimizer
 
 _CAPTURABLE = ["cuda", "xpu", "hpu", "privateuseone", "xla"]
@@ -48,16 +48,18 @@ class FusedOptimizer(Optimizer):
         if group.get("capturable"):
             raise AssertionError(f"If capturable=True, params and state_steps must be on supported devices: {_CAPTURABLE}.")
         common = (
-            self._rule, f"{type(self).__name__}.step", group["params"], self.state, self._scalars, self._kept(group),
+            f"{type(self).__name__}.step", group["params"], self.state, self._scalars, self._kept(group),
             lambda param: self._new_state(param, group),
         )  # fmt: skip
         if group.get("differentiable"):
-            recorded_step(*common, group)
+            recorded_step(self._recorded_update, *common, group)
             return
         try:
-            update(*common, self._options(group))
+            update(self._rule, *common, self._options(group))
         except SparseGradient:
-            self._sparse_update(group, lambda params: update(*common[:2], params, *common[3:], self._options(group)))
+            self._sparse_update(
+                group, lambda params: update(self._rule, *common[:1], params, *common[2:], self._options(group))
+            )
 
     def _sparse_update(self, group: dict[str, Any], update_dense: Callable[[list[Tensor]], None]) -> None:
         """The step of a group in which a gradient is sparse; `update_dense` takes that of some parameters."""
@@ -69,6 +71,11 @@ class FusedOptimizer(Optimizer):
 
     def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
         """What the loop is told."""
+        raise NotImplementedError
+
+    @staticmethod
+    def _recorded_update(p: Tensor, g: Tensor, kept: Kept, numbers: Kept, options: Options) -> tuple[Tensor, Kept]:
+        """The formula of the loop in Tensors, for differentiable=True; see `_recorded.py`."""
         raise NotImplementedError
 
     def _new_state(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:

@@ -8,6 +8,9 @@ from ._fused import FusedOptimizer as _FusedOptimizer
 from ._fused import check_lr as _check_lr
 from ._fused import check_not_negative as _check_not_negative
 from ._fused import sign_of as _sign_of
+from ._recorded import Kept as _Kept
+from ._recorded import Options as _Options
+from ._recorded import decayed as _decayed
 
 __all__ = ["Adadelta"]
 
@@ -50,3 +53,10 @@ class Adadelta(_FusedOptimizer):
 
     def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
         return (group["lr"], group["rho"], group["eps"], group["weight_decay"], _sign_of(group))
+
+    @staticmethod
+    def _recorded_update(p: Tensor, g: Tensor, kept: _Kept, numbers: _Kept, options: _Options) -> tuple[Tensor, _Kept]:
+        g, rho, eps = _decayed(p, g, options), options["rho"], options["eps"]
+        square = rho * kept["square_avg"] + (1 - rho) * g * g
+        step = (kept["acc_delta"] + eps).sqrt() / (square + eps).sqrt() * g
+        return p - options["lr"] * step, {"square_avg": square, "acc_delta": rho * kept["acc_delta"] + (1 - rho) * step * step}

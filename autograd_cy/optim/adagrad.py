@@ -11,6 +11,9 @@ from ._fused import check_lr as _check_lr
 from ._fused import check_not_negative as _check_not_negative
 from ._fused import scalar as _scalar
 from ._fused import sign_of as _sign_of
+from ._recorded import Kept as _Kept
+from ._recorded import Options as _Options
+from ._recorded import decayed as _decayed
 
 __all__ = ["Adagrad"]
 
@@ -70,3 +73,10 @@ class Adagrad(_FusedOptimizer):
         start = self.defaults["initial_accumulator_value"]
         value = complex(start, start) if param.is_complex() else start
         return {"step": _scalar(0.0, group), "sum": full_like(param.detach(), value)}
+
+    @staticmethod
+    def _recorded_update(p: Tensor, g: Tensor, kept: _Kept, numbers: _Kept, options: _Options) -> tuple[Tensor, _Kept]:
+        g = _decayed(p, g, options)
+        total = kept["sum"] + g * g
+        size = options["lr"] / (1 + (numbers["step"] - 1) * options["lr_decay"])
+        return p - size * g / (total.sqrt() + options["eps"]), {"sum": total}

@@ -10,6 +10,9 @@ from ._fused import check_fused as _check_fused
 from ._fused import check_lr as _check_lr
 from ._fused import check_not_negative as _check_not_negative
 from ._fused import sign_of as _sign_of
+from ._recorded import Kept as _Kept
+from ._recorded import Options as _Options
+from ._recorded import moments as _moments
 
 __all__ = ["Adam"]
 
@@ -67,9 +70,19 @@ class Adam(_FusedOptimizer):
             _sign_of(group),
         )  # fmt: skip
 
+    @staticmethod
+    def _recorded_update(p: Tensor, g: Tensor, kept: _Kept, numbers: _Kept, options: _Options) -> tuple[Tensor, _Kept]:
+        (first, second), t = options["betas"], numbers["step"]
+        p, g, mean, square = _moments(p, g, kept, options)
+        new, most = {"exp_avg": mean, "exp_avg_sq": square}, square
+        if options["amsgrad"]:
+            most = new["max_exp_avg_sq"] = kept["max_exp_avg_sq"].maximum(square)
+        size = options["lr"] / (1 - first**t)
+        return p - size * mean / (most.sqrt() / (1 - second**t) ** 0.5 + options["eps"]), new
+
 
 def _check_tensors(lr: Any, betas: Any, foreach: bool) -> None:
-    """Options that are Tensors have one element, and none of them goes with foreach=True."""
+    """_Options that are Tensors have one element, and none of them goes with foreach=True."""
     if foreach and isinstance(lr, Tensor):
         raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
     if not all(isinstance(beta, float) for beta in betas) and not all(isinstance(beta, Tensor) for beta in betas):

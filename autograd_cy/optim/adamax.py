@@ -9,6 +9,9 @@ from ._fused import check_betas as _check_betas
 from ._fused import check_lr as _check_lr
 from ._fused import check_not_negative as _check_not_negative
 from ._fused import sign_of as _sign_of
+from ._recorded import Kept as _Kept
+from ._recorded import Options as _Options
+from ._recorded import decayed as _decayed
 
 __all__ = ["Adamax"]
 
@@ -52,3 +55,11 @@ class Adamax(_FusedOptimizer):
 
     def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
         return (group["lr"], *group["betas"], group["eps"], group["weight_decay"], False, _sign_of(group))
+
+    @staticmethod
+    def _recorded_update(p: Tensor, g: Tensor, kept: _Kept, numbers: _Kept, options: _Options) -> tuple[Tensor, _Kept]:
+        (first, second), g = options["betas"], _decayed(p, g, options)
+        mean = kept["exp_avg"] + (1 - first) * (g - kept["exp_avg"])
+        largest = (kept["exp_inf"] * second).maximum(g.abs() + options["eps"])
+        size = options["lr"] / (1 - first ** numbers["step"])
+        return p - size * mean / largest, {"exp_avg": mean, "exp_inf": largest}

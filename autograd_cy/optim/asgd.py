@@ -9,6 +9,9 @@ from ._fused import check_lr as _check_lr
 from ._fused import check_not_negative as _check_not_negative
 from ._fused import scalar as _scalar
 from ._fused import sign_of as _sign_of
+from ._recorded import Kept as _Kept
+from ._recorded import Options as _Options
+from ._recorded import decayed as _decayed
 
 __all__ = ["ASGD"]
 
@@ -56,3 +59,12 @@ class ASGD(_FusedOptimizer):
     def _new_state(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
         start = {"eta": _scalar(float(group["lr"]), group), "mu": _scalar(1.0, group)}
         return super()._new_state(param, group) | start
+
+    @staticmethod
+    def _recorded_update(p: Tensor, g: Tensor, kept: _Kept, numbers: _Kept, options: _Options) -> tuple[Tensor, _Kept]:
+        g, lr, lambd = _decayed(p, g, options), float(options["lr"]), options["lambd"]
+        eta, mu, t = numbers["eta"], numbers["mu"], numbers["step"]
+        p = p * (1 - lambd * eta) - eta * g
+        numbers["eta"] = lr / (1 + lambd * lr * t) ** options["alpha"]
+        numbers["mu"] = 1 / max(1, t - options["t0"])
+        return p, {"ax": p if mu == 1 else kept["ax"] + (p - kept["ax"]) * mu}

@@ -10,6 +10,9 @@ from ._fused import check_lr as _check_lr
 from ._fused import check_not_negative as _check_not_negative
 from ._fused import scalar as _scalar
 from ._fused import sign_of as _sign_of
+from ._recorded import Kept as _Kept
+from ._recorded import Options as _Options
+from ._recorded import moments as _moments
 
 __all__ = ["NAdam"]
 
@@ -61,3 +64,13 @@ class NAdam(_FusedOptimizer):
 
     def _new_state(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
         return super()._new_state(param, group) | {"mu_product": _scalar(1.0, group)}
+
+    @staticmethod
+    def _recorded_update(p: Tensor, g: Tensor, kept: _Kept, numbers: _Kept, options: _Options) -> tuple[Tensor, _Kept]:
+        (first, second), t, lr = options["betas"], numbers["step"], options["lr"]
+        p, g, mean, square = _moments(p, g, kept, options)
+        mu, ahead = (first * (1 - 0.5 * 0.96 ** (k * options["momentum_decay"])) for k in (t, t + 1))
+        product = numbers["mu_product"] = numbers["mu_product"] * mu
+        scale = (square / (1 - second**t)).sqrt() + options["eps"]
+        p = p - lr * (1 - mu) / (1 - product) * g / scale - lr * ahead / (1 - product * ahead) * mean / scale
+        return p, {"exp_avg": mean, "exp_avg_sq": square}

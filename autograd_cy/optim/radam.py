@@ -9,6 +9,9 @@ from ._fused import check_betas as _check_betas
 from ._fused import check_lr as _check_lr
 from ._fused import check_not_negative as _check_not_negative
 from ._fused import sign_of as _sign_of
+from ._recorded import Kept as _Kept
+from ._recorded import Options as _Options
+from ._recorded import moments as _moments
 
 __all__ = ["RAdam"]
 
@@ -55,3 +58,15 @@ class RAdam(_FusedOptimizer):
             group["lr"], *group["betas"], group["eps"], group["weight_decay"], group["decoupled_weight_decay"],
             _sign_of(group),
         )  # fmt: skip
+
+    @staticmethod
+    def _recorded_update(p: Tensor, g: Tensor, kept: _Kept, numbers: _Kept, options: _Options) -> tuple[Tensor, _Kept]:
+        (first, second), t = options["betas"], numbers["step"]
+        p, g, mean, square = _moments(p, g, kept, options)
+        longest, power = 2 / (1 - second) - 1, second**t
+        length = longest - 2 * t * power / (1 - power)
+        step = mean / (1 - first**t) * options["lr"]
+        if length > 5:
+            rectified = ((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)) ** 0.5
+            step = step * ((1 - power) ** 0.5 / (square.sqrt() + options["eps"])) * rectified
+        return p - step, {"exp_avg": mean, "exp_avg_sq": square}

@@ -8,6 +8,9 @@ from ._fused import FusedOptimizer as _FusedOptimizer
 from ._fused import check_lr as _check_lr
 from ._fused import check_not_negative as _check_not_negative
 from ._fused import sign_of as _sign_of
+from ._recorded import Kept as _Kept
+from ._recorded import Options as _Options
+from ._recorded import decayed as _decayed
 
 __all__ = ["RMSprop"]
 
@@ -52,3 +55,16 @@ class RMSprop(_FusedOptimizer):
 
     def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
         return (group["lr"], group["alpha"], group["eps"], group["weight_decay"], group["momentum"], _sign_of(group))
+
+    @staticmethod
+    def _recorded_update(p: Tensor, g: Tensor, kept: _Kept, numbers: _Kept, options: _Options) -> tuple[Tensor, _Kept]:
+        g, alpha = _decayed(p, g, options), options["alpha"]
+        square = spread = alpha * kept["square_avg"] + (1 - alpha) * g * g
+        new = {"square_avg": square}
+        if options["centered"]:
+            mean = new["grad_avg"] = kept["grad_avg"] + (1 - alpha) * (g - kept["grad_avg"])
+            spread = square - mean * mean
+        step = g / (spread.sqrt() + options["eps"])
+        if options["momentum"] > 0:
+            step = new["momentum_buffer"] = options["momentum"] * kept["momentum_buffer"] + step
+        return p - options["lr"] * step, new

@@ -8,6 +8,8 @@ from .._creation.filled import full_like
 from ._fused import FusedOptimizer as _FusedOptimizer
 from ._fused import check_lr as _check_lr
 from ._fused import sign_of as _sign_of
+from ._recorded import Kept as _Kept
+from ._recorded import Options as _Options
 
 __all__ = ["Rprop"]
 
@@ -56,3 +58,12 @@ class Rprop(_FusedOptimizer):
         lr = float(group["lr"])
         size = full_like(param.detach(), complex(lr, lr) if param.is_complex() else lr)
         return super()._new_state(param, group) | {"step_size": size}
+
+    @staticmethod
+    def _recorded_update(p: Tensor, g: Tensor, kept: _Kept, numbers: _Kept, options: _Options) -> tuple[Tensor, _Kept]:
+        (less, more), (least, most) = options["etas"], options["step_sizes"]
+        turn = (g * kept["prev"]).detach()
+        factor = turn.sign().masked_fill(turn > 0, more).masked_fill(turn < 0, less).masked_fill(turn == 0, 1)
+        size = (kept["step_size"] * factor).clamp(least, most)
+        g = g.masked_fill(turn < 0, 0)
+        return p - g.sign() * size, {"prev": g, "step_size": size}

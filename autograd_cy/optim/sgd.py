@@ -9,6 +9,9 @@ from ._fused import check_fused as _check_fused
 from ._fused import check_lr as _check_lr
 from ._fused import check_not_negative as _check_not_negative
 from ._fused import sign_of as _sign_of
+from ._recorded import Kept as _Kept
+from ._recorded import Options as _Options
+from ._recorded import decayed as _decayed
 
 __all__ = ["SGD"]
 
@@ -64,3 +67,12 @@ class SGD(_FusedOptimizer):
         return (
             group["lr"], group["momentum"], group["dampening"], group["weight_decay"], group["nesterov"], _sign_of(group),
         )  # fmt: skip
+
+    @staticmethod
+    def _recorded_update(p: Tensor, g: Tensor, kept: _Kept, numbers: _Kept, options: _Options) -> tuple[Tensor, _Kept]:
+        g, mu = _decayed(p, g, options), options["momentum"]
+        if mu == 0:
+            return p - options["lr"] * g, {}
+        average = g if options["fresh"] else mu * kept["momentum_buffer"] + (1 - options["dampening"]) * g
+        step = g + mu * average if options["nesterov"] else average
+        return p - options["lr"] * step, {"momentum_buffer": average}

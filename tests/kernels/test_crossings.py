@@ -135,7 +135,7 @@ NO_SIZES = {
     "module_slots": "FEW",
     "node_costs": "KINDS RECORDS HOOKED LONG RETRIED SURE SAMPLED",
     "own": "TENSORS NODES ARRAYS CODES NUMBERS STORES",
-    "update_rules": "KEPT NUMBERS OPTIONS SCALARS",
+    "update_loops": "KEPT NUMBERS OPTIONS SCALARS",
     "embedding": "MAX_DIMS",
     "engine": "NESTED_IN_ONE_THREAD MOST_NOTES MOST_FRAMES",
     "events": "LONG MAX_FRAMES MEMORY SHAPES STACKS",

@@ -18,7 +18,6 @@ import numpy as np
 cimport cython
 from cpython.dict cimport PyDict_Check
 from cpython.object cimport PyObject
-from libc.math cimport isfinite, signbit
 from libc.string cimport memcmp, memcpy
 
 from autograd_cy._core.arrays.buffers cimport flat
@@ -32,9 +31,7 @@ from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.record cimport has_tangent
 from autograd_cy._core.graph.tensor cimport Tensor, count_write, has_extras
 from autograd_cy._core.graph.versions cimport count, part_of
-from autograd_cy._core.kernels.adaptive_loops cimport adaptive_rules
-from autograd_cy._core.kernels.descent_loops cimport descent_rules
-from autograd_cy._core.kernels.update_rules cimport KEPT, NUMBERS, OPTIONS, RPROP, SCALARS, SGD, Rule
+from autograd_cy._core.kernels.update_loops cimport KEPT, NUMBERS, OPTIONS, RULES, SCALARS, Loop32, Loop64, Rule
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.location cimport here
@@ -48,12 +45,11 @@ cdef enum:
     ARRAYS = KEPT + 2           # the parameter, its gradient, what is kept
 
 cdef struct Run:                # a loop over all elements of a parameter, of which threads take parts
-    Rule *rule
+    Loop32 loop32
+    Loop64 loop64
     char *starts[ARRAYS]
     const double *numbers
     const Rows *rows            # where there are rows, the only ones: the loop is over their numbers
-
-NAMES = ("sgd", "asgd", "rprop", "adam", "nadam", "radam", "adamax", "rmsprop", "adagrad", "adadelta")
 
 
 class SparseGradient(RuntimeError):
@@ -77,18 +73,18 @@ cdef class Members:
     cdef list fresh             # whether something of what is kept was made just now
 
 
-def update(str rule, str operation, list params, states, tuple scalars, tuple kept, make_state, tuple options):
-    """update(rule, operation, params, states, scalars, kept, make_state, options): one step for parameters with gradients.
+def update(str name, str operation, list params, states, tuple scalars, tuple kept, make_state, tuple options):
+    """update(name, operation, params, states, scalars, kept, make_state, options): one step for parameters with gradients.
 
-    `rule` is one of NAMES, `options` what its loop is told. Of each parameter, `states[param]` is a dict with a
+    `name` is a key of RULES, `options` are the numbers for its `prepare`. Of each parameter, `states[param]` is a dict with a
     0-d Tensor for each name in `scalars`, and in `kept` a Tensor like the parameter, or None where the rule keeps none;
     `make_state(param)` has those that are missing. RuntimeError, before anything is written, for what does not fit.
     """
     cdef Members members = Members.__new__(Members)
     cdef double[OPTIONS] values
     cdef object code
-    cdef int instruction = 0, k, place = NAMES.index(rule)
-    cdef Rule *rules = descent_rules() if place <= RPROP else adaptive_rules()
+    cdef int instruction = 0, k
+    cdef Rule rule = RULES[name]
     if len(options) > OPTIONS or len(scalars) > SCALARS or len(kept) > KEPT:
         raise ValueError(f"{operation}(): no rule takes so much")
     for k in range(len(options)):
@@ -99,7 +95,7 @@ def update(str rule, str operation, list params, states, tuple scalars, tuple ke
         if (<Tensor?> param).gradient is not None:
             add_member(members, <Tensor> param, states, scalars, kept, make_state, operation)
     code = here(&instruction)
-    run_all(&rules[place], members, &values[0], operation, code, instruction)
+    run_all(rule, members, &values[0], operation, code, instruction)
 
 
 def rows_to_update(Tensor param):
@@ -259,7 +255,7 @@ cdef inline bint in_order_of(cnp.ndarray array, cnp.ndarray first) noexcept:
 
 # the step
 
-cdef int run_all(Rule *rule, Members members, const double *options, str operation, object code,
+cdef int run_all(Rule rule, Members members, const double *options, str operation, object code,
                  int instruction) except -1:
     """The loops; the numbers of a step are found once for all parameters that have taken as many."""
     cdef double[SCALARS] before, now, after
@@ -308,13 +304,13 @@ cdef int put_scalar(cnp.ndarray array, double value) except -1:
     return 0
 
 
-cdef int run_loop(Rule *rule, Members members, Py_ssize_t start, const double *numbers) except -1:
+cdef int run_loop(Rule rule, Members members, Py_ssize_t start, const double *numbers) except -1:
     cdef Run run
     cdef cnp.ndarray array = members.arrays[start]
     cdef int dtype_code = code_of(array), k
     cdef bint wide = dtype_code == FLOAT64 or dtype_code == COMPLEX128
     cdef cnp.npy_intp n = cnp.PyArray_SIZE(array) * (2 if cnp.PyArray_ISCOMPLEX(array) else 1), touched = 0
-    run.rule, run.numbers = rule, numbers
+    run.loop32, run.loop64, run.numbers = rule.loop32, rule.loop64, numbers
     for k in range(ARRAYS):
         array = members.arrays[start + k] if k < members.width else None
         run.starts[k] = NULL if array is None else cnp.PyArray_BYTES(array)
@@ -323,26 +319,23 @@ cdef int run_loop(Rule *rule, Members members, Py_ssize_t start, const double *n
     return 0
 
 
-cdef bint leaves_zeros_alone(Rule *rule, Members members, Py_ssize_t start, const double *numbers) noexcept:
-    """Whether rows are known, and where the gradient is 0 the step is p - 0, which is p, also if that is -0 or NaN."""
+cdef bint leaves_zeros_alone(Rule rule, Members members, Py_ssize_t start, const double *numbers) noexcept:
+    """Whether rows are known outside of which the gradient is 0, and the step leaves the parameter alone there."""
     cdef cnp.ndarray p, g
-    cdef double lr
-    if rule != &descent_rules()[SGD] or members.width != 2:
+    if rule.leaves_zeros == NULL or members.width != 2:
         return False
     p, g = members.arrays[start], members.arrays[start + 1]
-    lr = numbers[0] * numbers[5]
-    return (known_rows(g) != NULL and g is (<Tensor> members.tensors[start + 1]).array
-            and cnp.PyArray_IS_C_CONTIGUOUS(p) and numbers[3] == 0 and not signbit(lr)
-            and isfinite(<float> lr if code_of(p) != FLOAT64 and code_of(p) != COMPLEX128 else lr))
+    return (known_rows(g) != NULL and g is (<Tensor> members.tensors[start + 1]).array and cnp.PyArray_IS_C_CONTIGUOUS(p)
+            and rule.leaves_zeros(numbers, code_of(p) == FLOAT64 or code_of(p) == COMPLEX128))
 
 
-cdef int run_rows(Rule *rule, Members members, Py_ssize_t start, const double *numbers) except -1:
+cdef int run_rows(Rule rule, Members members, Py_ssize_t start, const double *numbers) except -1:
     """The loop over the rows that are known, each by itself."""
     cdef Run run
     cdef cnp.ndarray p = members.arrays[start], g = members.arrays[start + 1]
     cdef bint wide = code_of(p) == FLOAT64 or code_of(p) == COMPLEX128
     cdef const Rows *rows = known_rows(g)
-    run.rule, run.numbers, run.rows = rule, numbers, rows
+    run.loop32, run.loop64, run.numbers, run.rows = rule.loop32, rule.loop64, numbers, rows
     run.starts[0], run.starts[1] = cnp.PyArray_BYTES(p), cnp.PyArray_BYTES(g)
     parallel_for(run_rows_f64 if wide else run_rows_f32, &run, rows.n, 2 * (rows.size // sizeof(float)) + 1)
     return 0
@@ -353,8 +346,8 @@ cdef void run_rows_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept no
     cdef Py_ssize_t k, place
     for k in range(first, end):
         place = run.rows.numbers[k] * run.rows.size
-        run.rule.loop32(<float *> (run.starts[0] + place), <float *> (run.starts[1] + place), NULL, NULL, NULL, run.numbers,
-                        run.rows.size // sizeof(float))
+        run.loop32(<float *> (run.starts[0] + place), <float *> (run.starts[1] + place), NULL, NULL, NULL, run.numbers,
+                   run.rows.size // sizeof(float))
 
 
 cdef void run_rows_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
@@ -362,8 +355,8 @@ cdef void run_rows_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept no
     cdef Py_ssize_t k, place
     for k in range(first, end):
         place = run.rows.numbers[k] * run.rows.size
-        run.rule.loop64(<double *> (run.starts[0] + place), <double *> (run.starts[1] + place), NULL, NULL, NULL, run.numbers,
-                        run.rows.size // sizeof(double))
+        run.loop64(<double *> (run.starts[0] + place), <double *> (run.starts[1] + place), NULL, NULL, NULL, run.numbers,
+                   run.rows.size // sizeof(double))
 
 
 cdef void run_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
@@ -372,7 +365,7 @@ cdef void run_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
     cdef int k
     for k in range(ARRAYS):
         x[k] = NULL if run.starts[k] == NULL else <float *> run.starts[k] + first
-    run.rule.loop32(x[0], x[1], x[2], x[3], x[4], run.numbers, end - first)
+    run.loop32(x[0], x[1], x[2], x[3], x[4], run.numbers, end - first)
 
 
 cdef void run_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
@@ -381,7 +374,7 @@ cdef void run_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
     cdef int k
     for k in range(ARRAYS):
         x[k] = NULL if run.starts[k] == NULL else <double *> run.starts[k] + first
-    run.rule.loop64(x[0], x[1], x[2], x[3], x[4], run.numbers, end - first)
+    run.loop64(x[0], x[1], x[2], x[3], x[4], run.numbers, end - first)
 
 
 cdef int finish(Members members, Py_ssize_t start, str operation, object code, int instruction) except -1:

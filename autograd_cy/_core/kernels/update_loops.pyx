@@ -1,18 +1,42 @@
-"""Loops of optimizers that divide by what gradients were like: Adam and those after it (knows no Tensor).
+"""Loops of optimizers, and the rules that name them (knows no Tensor).
 
-A loop passes once over the parameter, its gradient and what is kept of it, and computes in the parameter's type, in the order
-that PyTorch's operations have. Pointers, not memoryviews, for five of them are passed on by way of a pointer to the loop.
+A loop passes once over the parameter, its gradient and the parameter's state. It computes in the parameter's type, in the
+order of PyTorch's operations. It takes pointers, not memoryviews: a pointer to the loop is called with five of them.
 """
 
-from libc.math cimport pow, sqrt, sqrtf
+from libc.math cimport isfinite, pow, signbit, sqrt, sqrtf
+
+cimport cython
 
 from autograd_cy._core.kernels.plane_loops cimport real
-from autograd_cy._core.kernels.update_rules cimport (
-    ADAM, NADAM, RADAM, ADAMAX, RMSPROP, ADAGRAD, ADADELTA, RULES, Rule, decayed, fused)
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
+# The functions that Cython makes of a loop over `real` numbers: of float and of double. Those for AVX2 are replaced by ones
+# for fused multiply-adds, which the same machines have. Where the compiler takes no clones and the machine may lack them, a
+# float64 holds the product exactly: a sum that is rounded twice differs from one that is rounded once in 1 of some 10^9.
 cdef extern from *:
     """
+    #include <math.h>
+    #include "clones.h"
+    #define DECLARE_UPDATE(name, real, fuse) \\
+        AUTOGRAD_CY_CLONED_FUSING static void fuse##name( \\
+            real *, real const *, real *, real *, real *, double const *, npy_intp);
+    #define DECLARE_UPDATES(name) DECLARE_UPDATE(name, float, __pyx_fuse_0) DECLARE_UPDATE(name, double, __pyx_fuse_1)
+    #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 9 \\
+        && !AUTOGRAD_CY_DEBUG
+    #define AUTOGRAD_CY_CLONED_FUSING __attribute__((target_clones("avx512f", "fma", "default")))
+    #define AUTOGRAD_CY_FUSED(a, b, c) fmaf(a, b, c)
+    #else
+    #define AUTOGRAD_CY_CLONED_FUSING
+    #if defined(__FMA__) || defined(__aarch64__)
+    #define AUTOGRAD_CY_FUSED(a, b, c) fmaf(a, b, c)
+    #else
+    #define AUTOGRAD_CY_FUSED(a, b, c) ((float) ((double) (a) * (double) (b) + (double) (c)))
+    #endif
+    #endif
+    DECLARE_UPDATES(autograd_cy_sgd)
+    DECLARE_UPDATES(autograd_cy_asgd)
+    DECLARE_UPDATES(autograd_cy_rprop)
     DECLARE_UPDATES(autograd_cy_adam)
     DECLARE_UPDATES(autograd_cy_nadam)
     DECLARE_UPDATES(autograd_cy_radam)
@@ -21,6 +45,17 @@ cdef extern from *:
     DECLARE_UPDATES(autograd_cy_adagrad)
     DECLARE_UPDATES(autograd_cy_adadelta)
     """
+    float fused_float "AUTOGRAD_CY_FUSED"(float a, float b, float c) noexcept nogil
+
+
+cdef inline real fused(real a, real b, real c) noexcept nogil:
+    """a * b + c, of float numbers rounded once, as PyTorch's kernels do; those of double agree closely enough without."""
+    return fused_float(a, b, c) if real is float else a * b + c
+
+
+cdef inline real decayed(real g, real p, real decay) noexcept nogil:
+    """The gradient with that of the weight decay; without one, infinite parameters do no harm."""
+    return fused(decay, p, g) if decay != 0 else g
 
 
 cdef inline real root(real x) noexcept nogil:
@@ -31,6 +66,95 @@ cdef inline real blended(real a, real b, real w) noexcept nogil:
     """a and b, w of the latter: of the two ways to compute it the one that is exact at the nearer end, as in lerp."""
     return fused(w, b - a, a) if w < 0.5 else fused(w - 1, b - a, b)
 
+
+# steps along the gradient
+
+cdef void prepare_sgd(const double *options, double *_scalars, double *numbers, bint fresh) noexcept nogil:
+    """Options: lr, momentum, dampening, weight_decay, nesterov, sign. The first gradient is not dampened."""
+    cdef int k
+    for k in range(6):
+        numbers[k] = options[k]
+    numbers[2] = 1 if fresh else 1 - options[2]
+
+
+cdef void sgd_loop "autograd_cy_sgd"(real *p, const real *g, real *momentum, real *_b, real *_c, const double *numbers,
+                                     npy_intp n) noexcept nogil:
+    cdef real lr = <real> numbers[0], mu = <real> numbers[1], gain = <real> numbers[2], decay = <real> numbers[3]
+    cdef real sign = <real> numbers[5], ahead = mu if numbers[4] != 0 else 0, h
+    cdef npy_intp i
+    if momentum == NULL and decay == 0:
+        lr = lr * sign
+        for i in range(n):
+            p[i] = fused(-lr, g[i], p[i])
+    elif momentum == NULL:
+        for i in range(n):
+            p[i] = fused(-lr, fused(decay, p[i], sign * g[i]), p[i])
+    elif ahead != 0:
+        for i in range(n):
+            h = decayed(sign * g[i], p[i], decay)
+            momentum[i] = fused(gain, h, momentum[i] * mu)
+            p[i] = fused(-lr, fused(ahead, momentum[i], h), p[i])
+    else:
+        for i in range(n):
+            momentum[i] = fused(gain, decayed(sign * g[i], p[i], decay), momentum[i] * mu)
+            p[i] = fused(-lr, momentum[i], p[i])
+
+
+cdef void prepare_asgd(const double *options, double *scalars, double *numbers, bint _fresh) noexcept nogil:
+    """Options: lr, lambd, alpha, t0, weight_decay, sign; scalars: step, and eta and mu of the next step."""
+    cdef double lr = options[0], lambd = options[1]
+    scalars[0] += 1
+    numbers[0], numbers[1], numbers[2] = scalars[1], 1 - lambd * scalars[1], scalars[2]
+    numbers[3], numbers[4] = options[4], options[5]
+    scalars[1] = lr / pow(1 + lambd * lr * scalars[0], options[2])
+    scalars[2] = 1 / max(1.0, scalars[0] - options[3])
+
+
+cdef void asgd_loop "autograd_cy_asgd"(real *p, const real *g, real *average, real *_b, real *_c, const double *numbers,
+                                       npy_intp n) noexcept nogil:
+    cdef real eta = <real> numbers[0], shrink = <real> numbers[1], mu = <real> numbers[2]
+    cdef real decay = <real> numbers[3], sign = <real> numbers[4], h
+    cdef bint averages = mu != 1
+    cdef npy_intp i
+    for i in range(n):
+        h = decayed(sign * g[i], p[i], decay)
+        p[i] = fused(-eta, h, p[i] * shrink)
+        average[i] = average[i] + (p[i] - average[i]) * mu if averages else p[i]
+
+
+cdef void prepare_rprop(const double *options, double *scalars, double *numbers, bint _fresh) noexcept nogil:
+    """Options: etaminus, etaplus, the smallest and the largest step size, sign."""
+    cdef int k
+    scalars[0] += 1
+    for k in range(5):
+        numbers[k] = options[k]
+
+
+cdef void rprop_loop "autograd_cy_rprop"(real *p, const real *g, real *previous, real *size, real *_c, const double *numbers,
+                                         npy_intp n) noexcept nogil:
+    cdef real minus = <real> numbers[0], plus = <real> numbers[1], least = <real> numbers[2], most = <real> numbers[3]
+    cdef real sign = <real> numbers[4], h, turn, factor, step
+    cdef npy_intp i
+    for i in range(n):
+        h = sign * g[i]
+        turn = h * previous[i]
+        factor = plus if turn > 0 else (minus if turn < 0 else (1 if turn == 0 else turn))      # a nan stays one
+        step = size[i] * factor
+        step = least if step < least else step
+        step = most if step > most else step
+        h = 0 if turn < 0 else h
+        size[i] = step
+        p[i] = p[i] - (step if h > 0 else (-step if h < 0 else h * step))
+        previous[i] = h
+
+
+cdef bint sgd_leaves_zeros(const double *numbers, bint is_float64) noexcept nogil:
+    """Without weight decay p - lr * 0 is p, also if p is -0 or NaN, for a learning rate that is finite and not negative."""
+    cdef double lr = numbers[0] * numbers[5]
+    return numbers[3] == 0 and not signbit(lr) and isfinite(lr if is_float64 else <float> lr)
+
+
+# steps divided by a measure of past gradients
 
 # Adam and its kin. Options: lr, beta1, beta2, eps, weight_decay, whether that is decoupled, sign, and more of their own.
 
@@ -231,18 +355,30 @@ cdef void adadelta_loop "autograd_cy_adadelta"(real *p, const real *g, real *squ
         p[i] = fused(-lr, h, p[i])
 
 
-cdef Rule[RULES] rules
+# the rules
+
+@cython.final
+cdef class Rule:
+    pass
 
 
-cdef Rule *adaptive_rules() noexcept:
-    """By their places; those of others are not filled in."""
-    return &rules[0]
+RULES = {}
 
 
-rules[ADAM] = Rule(prepare_adam, adam_loop[float], adam_loop[double])
-rules[NADAM] = Rule(prepare_nadam, nadam_loop[float], nadam_loop[double])
-rules[RADAM] = Rule(prepare_radam, radam_loop[float], radam_loop[double])
-rules[ADAMAX] = Rule(prepare_adamax, adamax_loop[float], adamax_loop[double])
-rules[RMSPROP] = Rule(prepare_rmsprop, rmsprop_loop[float], rmsprop_loop[double])
-rules[ADAGRAD] = Rule(prepare_adagrad, adagrad_loop[float], adagrad_loop[double])
-rules[ADADELTA] = Rule(prepare_adadelta, adadelta_loop[float], adadelta_loop[double])
+cdef int declare(str name, Prepare prepare, Loop32 loop32, Loop64 loop64, LeavesZeros leaves_zeros=NULL) except -1:
+    cdef Rule rule = Rule.__new__(Rule)
+    rule.name, rule.prepare, rule.loop32, rule.loop64, rule.leaves_zeros = name, prepare, loop32, loop64, leaves_zeros
+    RULES[name] = rule
+    return 0
+
+
+declare("sgd", prepare_sgd, sgd_loop[float], sgd_loop[double], sgd_leaves_zeros)
+declare("asgd", prepare_asgd, asgd_loop[float], asgd_loop[double])
+declare("rprop", prepare_rprop, rprop_loop[float], rprop_loop[double])
+declare("adam", prepare_adam, adam_loop[float], adam_loop[double])
+declare("nadam", prepare_nadam, nadam_loop[float], nadam_loop[double])
+declare("radam", prepare_radam, radam_loop[float], radam_loop[double])
+declare("adamax", prepare_adamax, adamax_loop[float], adamax_loop[double])
+declare("rmsprop", prepare_rmsprop, rmsprop_loop[float], rmsprop_loop[double])
+declare("adagrad", prepare_adagrad, adagrad_loop[float], adagrad_loop[double])
+declare("adadelta", prepare_adadelta, adadelta_loop[float], adadelta_loop[double])
