@@ -45,9 +45,9 @@ from ._creation.filled import (
 )
 from ._creation.sequences import arange, linspace, logspace
 from ._creation.strided import empty_permuted, empty_strided, from_dlpack, frombuffer, scalar_tensor
-from ._functional.closeness import allclose, equal
 from ._functional.names import *
 from ._random import Generator
+from ._tensor.values import allclose, equal
 from ._types import Size, device
 from .autograd.grad_mode import (
     enable_grad,

@@ -93,7 +93,6 @@ from ._creation.typed import ShortTensor as ShortTensor
 from ._creation.typed import set_default_tensor_type
 from ._creation.windows import bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window
 from ._dynamo._compile import compile
-from ._functional.closeness import allclose, equal
 from ._functional.coverage import coverage
 from ._functional.different_elements import _unique as _unique
 from ._functional.different_elements import _unique2 as _unique2
@@ -218,6 +217,7 @@ from ._settings.determinism import (
 )
 from ._settings.threads import set_num_threads
 from ._tensor.text import set_printoptions
+from ._tensor.values import allclose, equal
 from ._types import Size, device
 from ._types.layout import layout, sparse_bsc, sparse_bsr, sparse_coo, sparse_csc, sparse_csr, strided
 from ._types.limits import can_cast, finfo, iinfo, promote_types, result_type

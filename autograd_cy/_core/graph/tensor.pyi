@@ -194,7 +194,7 @@ class Tensor(TensorBase):
         """the angle of complex numbers, in radians; of real ones 0 or pi."""
     def any(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """whether any element, or any along `dim`, is not zero; a bool tensor."""
-    def apply_(self, callable: Callable[..., Any]) -> Tensor:
+    def apply_(self, callable: Callable[[Any], Any]) -> Tensor:
         """write callable(x) in the place of each element x."""
     def arccos(self) -> Tensor:
         """The angle in radians whose cosine is input; NaN outside of -1 and 1."""
@@ -845,9 +845,9 @@ class Tensor(TensorBase):
     def mH(self) -> Tensor: ...
     @property
     def mT(self) -> Tensor: ...
-    def map2_(self, x: Tensor, y: Tensor, callable: Callable[..., Any]) -> Tensor:
+    def map2_(self, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
         """write callable(element, x, y), of two tensors of the same type."""
-    def map_(self, tensor: Tensor, callable: Callable[..., Any]) -> Tensor:
+    def map_(self, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
         """write callable(x, y), y from a tensor of the same type."""
     def masked_fill(self, mask: Tensor, value: _Number | Tensor) -> Tensor:
         """a copy of input with `value`, a number or 0-d tensor, where mask is true."""

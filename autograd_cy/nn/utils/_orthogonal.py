@@ -9,7 +9,7 @@ from ..._core.ops.matrices.systems import solve
 from ..._core.ops.shapes.shape import cat
 from ..._core.runtime.entry import public
 from ..._creation.filled import eye, zeros_like
-from ..._functional.closeness import allclose
+from ..._tensor.values import allclose
 from ..._types.limits import finfo
 from ...autograd.grad_mode import no_grad
 from ...random import randn
