@@ -1,4 +1,4 @@
-"""The arguments of the engine, checked."""
+"""Checks of the engine's arguments."""
 
 from autograd_cy._core.graph.node cimport Node
 

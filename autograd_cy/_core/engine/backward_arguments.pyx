@@ -1,4 +1,4 @@
-"""The arguments of the engine: checked as PyTorch's engine checks them, before anything is changed.
+"""Checks of the engine's arguments: as in PyTorch's engine, before anything is changed.
 
 A root or input is a Tensor or a GradientEdge.
 """
@@ -24,7 +24,7 @@ cdef Node target_node(object x):
 
 
 cdef int target_number(object x) except -1:
-    """Which output of that node it is."""
+    """The number of a checked root or input among that node's outputs."""
     if not isinstance(x, Tensor):
         return x.output_nr
     make_current(<Tensor> x)
@@ -68,12 +68,12 @@ cdef int check_roots(object tensors, object grad_tensors) except -1:
 
 
 cdef int check_ends(tuple tensors) except -1:
-    """Whether a backward can begin at each of them."""
+    """Check that a backward can begin at each tensor."""
     cdef int i
     for i in range(len(tensors)):
         if isinstance(tensors[i], Tensor):
             make_current(<Tensor> tensors[i])
-            if not (<Tensor> tensors[i]).needs_grad:        # a view that was made in no_grad mode may say so, and lead nowhere
+            if not (<Tensor> tensors[i]).needs_grad:        # a view from no_grad mode may require grad without a node
                 raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
         elif isinstance(tensors[i], GradientEdge):
             check_edge(tensors[i])
@@ -84,7 +84,7 @@ cdef int check_ends(tuple tensors) except -1:
 
 
 cdef int check_inputs(object inputs, bint retained=False) except -1:
-    """`retained`: the inputs are to get their `.grad`."""
+    """`retained`: the inputs will get their `.grad`."""
     if not isinstance(inputs, tuple):
         raise RuntimeError(f"inputs to run_backward must be a tuple, but got {type(inputs).__name__}")
     for x in inputs:
@@ -99,7 +99,7 @@ cdef int check_inputs(object inputs, bint retained=False) except -1:
 
 
 cdef int check_edge(object edge) except -1:
-    """A GradientEdge can be built by hand, so what it holds is not known to be right."""
+    """Check a GradientEdge, which may have been built by hand."""
     if not isinstance(edge.node, Node):
         raise TypeError(f"GradientEdge: node has to be a Node of a graph, but got {type(edge.node).__name__}")
     if not isinstance(edge.output_nr, int):
@@ -111,7 +111,7 @@ cdef int check_edge(object edge) except -1:
 
 
 def make_seeds(tuple outputs, object seeds, bint batched):
-    """One gradient for each output, checked: of its shape (`batched`: one dimension more) and type; 1 where none is given."""
+    """One checked gradient per output: of its shape (`batched`: with one dimension more) and dtype; by default 1."""
     cdef tuple given
     if seeds is None:
         given = (None,) * len(outputs)
@@ -138,14 +138,14 @@ cdef object seed_for(object output, object seed, int position, bint batched):
 
 
 cdef bint is_like(object root, object seed) except -1:
-    """Whether both are Tensors of one shape and type: then the one is a gradient for the other."""
+    """Whether both are Tensors of one shape and dtype: then one is a gradient for the other."""
     return (isinstance(root, Tensor) and isinstance(seed, Tensor)
             and cnp.PyArray_SAMESHAPE((<Tensor> root).array, (<Tensor> seed).array)
             and code_of((<Tensor> root).array) == code_of((<Tensor> seed).array))
 
 
 cdef Tensor ones_for(Tensor output, int position):
-    """The gradient that a real scalar has if none is given: 1, of its shape and type."""
+    """The default gradient of a real scalar: 1, of its shape and dtype."""
     if cnp.PyArray_SIZE(output.array) != 1:
         raise RuntimeError(f"grad can be implicitly created only for scalar outputs: output {position} has the shape "
                            f"{list(output.shape)}; reduce it (sum(), mean()) or pass a gradient of that shape")
@@ -154,14 +154,14 @@ cdef Tensor ones_for(Tensor output, int position):
 
 
 cpdef Tensor ones_alike(Tensor x):
-    """ones_alike(x) -> Tensor: ones of its shape and type."""
+    """ones_alike(x) -> Tensor: ones with the shape and dtype of `x`."""
     cdef cnp.ndarray array = new_array(code_of(x.array), cnp.PyArray_NDIM(x.array), cnp.PyArray_DIMS(x.array))
     array.fill(1)
     return new_tensor(array)
 
 
 cdef Tensor ones_for_edge(object edge, int position):
-    """The gradient 1 at a GradientEdge, which knows what it belongs to only if it was made of a tensor."""
+    """The gradient 1 at a GradientEdge, which has metadata only if it was made from a tensor."""
     if edge.metadata is None or edge.metadata[0].numel() != 1:
         shape = "a shape that is not known" if edge.metadata is None else f"the shape {list(edge.metadata[0])}"
         raise RuntimeError(f"grad can be implicitly created only for scalar outputs: output {position} is a GradientEdge of "
@@ -177,7 +177,7 @@ cdef int check_is_real(object dtype) except -1:
 
 
 cdef object checked_seed(object output, object seed, int position, bint batched):
-    """The seed in the output's type, if it is a gradient for it."""
+    """The seed in the output's dtype, if it is a gradient for the output."""
     if not isinstance(seed, Tensor):
         raise TypeError(f"gradients can be either Tensors or None, but got {type(seed).__name__}")
     if isinstance(output, Tensor):

@@ -1,4 +1,4 @@
-"""Functions that other Functions are made of: one whose backward raises, and one whose backward gives nothing."""
+"""Building blocks of other Functions: one whose backward raises, and one whose backward gives no gradient."""
 
 cimport cython
 
@@ -11,7 +11,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, wants_grad
 
 @cython.final
 cdef class Error(Node):
-    """Its constant is the message."""
+    """The node of DelayedError; its constant is the message."""
 
     def name(self):
         return "torch::autograd::Error"
@@ -38,10 +38,9 @@ cdef class UndefinedGradBackward(Node):
 
 @cython.final
 cdef class DelayedError:
-    """``DelayedError(message, n)(*tensors)``: the n tensors, whose gradient is a RuntimeError with that message.
+    """``DelayedError(message, n)(*tensors)``: the n tensors, whose backward raises a RuntimeError with that message.
 
-    Recorded also where nothing is. One tensor comes alone, several in a tuple; None stays None.
-
+    The node is recorded even in no_grad mode. A single tensor is returned alone, several in a tuple; None stays None.
     >>> import autograd_cy as ag
     >>> delayed = ag._C._functions.DelayedError("no second derivative", 1)
     >>> y = delayed(ag.ones(1, requires_grad=True))
@@ -68,7 +67,7 @@ cdef class DelayedError:
 
 @cython.final
 cdef class UndefinedGrad:
-    """``UndefinedGrad()(tensor)``: the tensor, which gives no gradient to what it was computed from.
+    """``UndefinedGrad()(tensor)``: the tensor, whose backward gives no gradient to its inputs.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(1, requires_grad=True)

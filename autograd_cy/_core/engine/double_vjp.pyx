@@ -1,7 +1,7 @@
-"""Tangents of nodes that have no jvp of their own, derived from vjp.
+"""Tangents of nodes without a jvp, derived from vjp.
 
-vjp(v) is linear in v, so its gradient by v, seeded with the inputs' tangents t, is the adjoint of the adjoint: the tangent of
-the output, whatever v is. Source: Townsend, "A new trick for calculating Jacobian vector products" (2017).
+vjp(v) is linear in v, so its gradient by v, seeded with the inputs' tangents t, is the adjoint of the adjoint: the output's
+tangent, for any v. Source: Townsend, "A new trick for calculating Jacobian vector products" (2017).
 """
 
 import numpy as np
@@ -20,7 +20,7 @@ cnp.import_array()
 
 
 cdef tuple tangents_by_vjp(Node node, tuple tangents, tuple outputs):
-    """The tangent of each output (None: not asked for), from those of the inputs; recorded where grad mode is on."""
+    """The tangent of each output (None: not requested) from the inputs' tangents; recorded in grad mode."""
     cdef bint recorded = not current_mode() & NO_GRAD
     cdef list seeds = [None if y is None else seed_like(<Tensor> y) for y in outputs]
     cdef list asked = [v for v in seeds if v is not None], gradients = [], directions = []
@@ -43,7 +43,7 @@ cdef tuple tangents_by_vjp(Node node, tuple tangents, tuple outputs):
 
 
 cdef Tensor seed_like(Tensor y):
-    """A leaf of y's shape and type; None for a type that has no gradient."""
+    """A leaf with the shape and dtype of `y`; None for a dtype without gradients."""
     cdef Tensor v
     if not is_differentiable(code_of(y.array)):
         return None

@@ -1,4 +1,4 @@
-"""The engine: what a walk of several threads shares with that of one."""
+"""The engine: functions that the serial and the parallel walk share."""
 
 from cpython.object cimport PyObject
 
@@ -7,7 +7,7 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.runtime.state cimport ThreadState
 
 ctypedef int (*Run)(GraphTask task) except -1
-cdef Run run_in_parallel        # parallel_walk.pyx fills it in, as long as somebody wants several threads; else NULL
+cdef Run run_in_parallel        # parallel_walk.pyx sets it while several threads are enabled; else NULL
 
 cdef int run(GraphTask task) except -1
 cdef int take_next(GraphTask task, ThreadState *state, Py_ssize_t *n) except -1

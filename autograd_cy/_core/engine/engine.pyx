@@ -1,7 +1,7 @@
 """The engine: it walks the graph backwards (knows nodes, edges and gradients; no operation, no dtype).
 
-A task counts the edges into each node that the roots lead to, then runs the nodes to which all gradients have come,
-the latest recorded first, and adds what they return to the buffers of the nodes they lead to. Nothing recurs.
+A task counts the edges into each node reachable from the roots. It then runs nodes that have all of their gradients, the
+latest recorded first, and adds their results to the buffers of their targets. Nothing is recursive.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -53,13 +53,13 @@ cdef extern from "Python.h":
     PyObject *Py_TYPE "(PyObject *) Py_TYPE"(PyObject *) noexcept
 
 cdef enum:
-    NESTED_IN_ONE_THREAD = 20       # backward inside backward: so deep in one thread, then on in a fresh one
-    MOST_NOTES = 100                # that nested backwards add to an exception
-    MOST_FRAMES = 500               # of a traceback that passes many nested backwards
+    NESTED_IN_ONE_THREAD = 20       # nested backward continues in a fresh thread at each multiple of this depth
+    MOST_NOTES = 100                # notes that nested backwards add to an exception
+    MOST_FRAMES = 500               # of a traceback through many nested backwards
 
 
 cdef int deliver(GraphTask task, Node node, int output, object g) except -1:
-    """Hand a gradient (None: there is none) to a node, which is ready when it was the last one."""
+    """Deliver a gradient (or None) to a node, which becomes ready with its last one."""
     cdef Scratch *scratch = notes_of(task, node)
     if g is not None:
         add_gradient(scratch, node, output, g, task.recorded)
@@ -82,7 +82,7 @@ cdef int run(GraphTask task) except -1:
 
 
 cdef int run_as_events(GraphTask task) except -1:
-    """`run`, where somebody records: each node is an event."""
+    """`run` while a profiler records: each node is an event."""
     cdef Py_ssize_t n = 0
     cdef ThreadState *state = thread_state()
     cdef Span span
@@ -109,7 +109,7 @@ cdef int run_as_events(GraphTask task) except -1:
 
 
 cdef inline int take_latest(GraphTask task, ThreadState *state, Py_ssize_t *n) except -1:
-    """Take out the node that was recorded last; now and then look for signals."""
+    """Take the node that was recorded last; sometimes check for signals."""
     n[0] += 1
     if n[0] % SIGNAL_INTERVAL == 0:
         PyErr_CheckSignals()
@@ -119,7 +119,7 @@ cdef inline int take_latest(GraphTask task, ThreadState *state, Py_ssize_t *n) e
 
 
 cdef inline int close_node(ThreadState *state) except -1:
-    """Put back the saved-tensor hooks that the node changed."""
+    """Restore the saved-tensor hooks that the node changed."""
     cdef void *changed
     if state.hooks_before != NULL:
         changed, state.hooks_before = state.hooks_before, NULL
@@ -128,14 +128,14 @@ cdef inline int close_node(ThreadState *state) except -1:
 
 
 cdef int run_callbacks(GraphTask task) except -1:
-    """Call what was queued for the end; a callback may queue further ones."""
+    """Call the callbacks queued for the end; they may queue more."""
     while task.callbacks:
         task.callbacks.pop(0)()
     return 0
 
 
 cdef int run_node(GraphTask task, Node node) except -1:
-    """Hand a node's gradients on, and give up what it saved if the task asks for that; returns 1 if it computed any."""
+    """Run a node and, if the task frees the graph, release its saved tensors; returns 1 if it computed gradients."""
     cdef Hold section
     if not FREE_THREADED:
         return evaluate(task, node)
@@ -163,7 +163,7 @@ cdef inline int evaluate(GraphTask task, Node node) except -1:
         return 0
     if node.joint == BOXED and type(g) is not list:
         g = [g] * node.n_outputs
-    cdef bint together = node.joint or (has_handles(node) and unpacks(node))      # whose hooks may register a post hook
+    cdef bint together = node.joint or (has_handles(node) and unpacks(node))      # hooks that unpack may register a post hook
     if together or watched:
         if together or is_seen(task, node):
             propagate_together(task, node, g)
@@ -180,9 +180,9 @@ cdef inline int evaluate(GraphTask task, Node node) except -1:
 
 
 cdef inline object taken_out(GraphTask task, Node node, bint *needed, bint *watched):
-    """The gradient of a node that runs: the task's claim on it ends, what was asked for is captured, its tensors' hooks run.
+    """The gradient of a node about to run. Ends the task's claim on it, captures the gradient, runs tensor hooks.
 
-    `needed`: the node itself runs, too; `watched`: who sees that, or looks at each gradient.
+    `needed`: the node itself runs, too; `watched`: hooks see it, or each gradient is searched for NaN.
     """
     cdef Scratch *scratch = notes_of(task, node)
     cdef object g = None
@@ -192,7 +192,7 @@ cdef inline object taken_out(GraphTask task, Node node, bint *needed, bint *watc
         g = <object> scratch.buffer
         Py_DECREF(g)
         scratch.buffer = NULL
-    if peek_pointer(&scratch.task) == <void *> task:       # the claim ends: nothing more comes to this node
+    if peek_pointer(&scratch.task) == <void *> task:       # the claim ends: no more gradients arrive here
         end_claim(scratch)
         task.n_claimed -= 1
     if g is not None and type(node) is AccumulateGrad and has_extras(leaf_of(node)):
@@ -200,7 +200,7 @@ cdef inline object taken_out(GraphTask task, Node node, bint *needed, bint *watc
     cdef bint hooks = has_hooks(node) and existing_hooks(node) is not None
     if has_node_extras(node) and (<NodeExtras> node.extras).output_sizes is not None:
         check_output_sizes(node, [as_seen(task, part) for part in g] if type(g) is list else as_seen(task, g))
-    if captured and needed[0]:          # PyTorch keeps it before the hooks then, else after them
+    if captured and needed[0]:          # PyTorch then captures before the hooks, else after them
         capture(task, node, g)
     if hooks:
         if type(g) is cnp.ndarray:
@@ -213,14 +213,14 @@ cdef inline object taken_out(GraphTask task, Node node, bint *needed, bint *watc
 
 
 cdef inline int give_up_saved(GraphTask task, Node node) except -1:
-    """Give up what a node saved: it has run."""
+    """Release the saved tensors of a node that has run."""
     node.release_saved()
     node.freed_by = task.number
     return 0
 
 
 cdef inline Node find_wanted(GraphTask task, Node node, int *i):
-    """The node that the first wanted edge from the i-th on leads to, `i` being that edge then; None if there is none."""
+    """The target of the first wanted edge from `i` on, which sets `i` to that edge; None if there is none."""
     cdef Node target
     while i[0] < node.n_edges:
         target = target_of(node, i[0])
@@ -231,7 +231,7 @@ cdef inline Node find_wanted(GraphTask task, Node node, int *i):
 
 
 cdef int propagate(GraphTask task, Node node, PyObject *incoming) except -1:
-    """Compute the gradients of a node's inputs one by one and hand each on. Takes over a reference to the incoming one."""
+    """Compute and deliver the gradients of a node's inputs one by one. Takes over a reference to the incoming one."""
     cdef int i = 0, following
     cdef Node target = find_wanted(task, node, &i), next_target
     cdef object result, g = <object> incoming
@@ -242,7 +242,7 @@ cdef int propagate(GraphTask task, Node node, PyObject *incoming) except -1:
         result = None if g is None else gradient_for(task, node, i, g, next_target is None, target)
         if next_target is None:
             keep_spare(<PyObject *> g)
-            g = None            # from here on the result is held once, also if it is `g` itself
+            g = None            # so that the caller of deliver has the only reference to the result, even if it is `g`
         deliver(task, target, node.next_number(i), result)
         keep_spare(<PyObject *> result)
         result = None
@@ -251,10 +251,10 @@ cdef int propagate(GraphTask task, Node node, PyObject *incoming) except -1:
 
 
 cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, Node target):
-    """The gradient for input `i`; None if there is none, or if it was added already to what waits for it at the target.
+    """The gradient for input `i`; None if there is none, or if it was already added at the target.
 
-    The caller holds `g` once. What can fail for a node has not failed by the time that its last gradient is computed: only
-    that one may go into a `.grad` at once.
+    The caller holds one reference to `g`. Only the last gradient of a node may be added to a `.grad` directly: an earlier one
+    can still fail.
     """
     cdef Request request
     cdef Scratch *scratch
@@ -275,7 +275,7 @@ cdef object gradient_for(GraphTask task, Node node, int i, object g, bint last, 
 
 
 cdef bint holds_tensor(object g) except -1:
-    """Whether a gradient, or one of several, is a BatchedTensor or a sparse one rather than an array."""
+    """Whether a gradient, or one of several, is a batched or sparse Tensor rather than an array."""
     if type(g) is not list:
         return isinstance(g, Tensor)
     for part in g:
@@ -285,13 +285,13 @@ cdef bint holds_tensor(object g) except -1:
 
 
 cdef object gradient_of_mixed(GraphTask task, Node node, object g, int i):
-    """The gradient for input `i` by operations on tensors, some of them batched or sparse."""
+    """The gradient for input `i`, computed by operations on tensors, some of them batched or sparse."""
     result = vjp_of_tensors(node, [as_seen(task, part) for part in g] if type(g) is list else as_seen(task, g), i)
     return as_array(task, result)
 
 
 cdef object gradient_of_samples(GraphTask task, Node node, object g, int i, Request *request):
-    """The gradient for input `i`, of all samples at the task's level: case 5 of NOTE [Batching]."""
+    """The gradient for input `i`, for all samples at the task's level: case 5 of NOTE [Batching]."""
     cdef object result
     if type(g) is list:
         return as_array(task, vjp_of_tensors(node, [as_seen(task, part) for part in g], i))
@@ -300,7 +300,7 @@ cdef object gradient_of_samples(GraphTask task, Node node, object g, int i, Requ
 
 
 cdef object as_array(GraphTask task, object x):
-    """What `as_seen` undoes."""
+    """The inverse of `as_seen`."""
     if x is None:
         return None
     if is_sparse(x):
@@ -311,7 +311,7 @@ cdef object as_array(GraphTask task, object x):
 
 
 cdef object vjp_of_tensors(Node node, object g, int i):
-    """node.vjp(g, i), sample by sample if it is batched and the node can't take it so."""
+    """node.vjp(g, i), computed sample by sample if the node has no batching rule for it."""
     if sparse_type != NULL:
         g = strided(g)
     try:
@@ -321,14 +321,14 @@ cdef object vjp_of_tensors(Node node, object g, int i):
 
 
 cdef object strided(object g):
-    """A gradient, or several, without sparse ones, which a node's rule can't take: case 3 of NOTE [Sparse tensors]."""
+    """Make sparse gradients dense, because a node's rule can't take them: case 3 of NOTE [Sparse tensors]."""
     if type(g) is list:
         return [strided(part) for part in g]
     return g.to_dense() if is_sparse(g) else g
 
 
 cdef object vjp_of_zeros(Node node, object g, int i):
-    """`vjp_of_tensors`, where zeros stay."""
+    """`vjp_of_tensors` under NOTE [Zeros that stay]."""
     if sparse_type != NULL:
         g = strided(g)
     try:
@@ -338,7 +338,7 @@ cdef object vjp_of_zeros(Node node, object g, int i):
 
 
 cdef int propagate_searched(GraphTask task, Node node, object g) except -1:
-    """`propagate`, where NaNs are searched: who finds one looks at what came in and what was saved, which stay as they are."""
+    """`propagate` with a search for NaN. It keeps the incoming gradient and saved tensors intact, for the case of a NaN."""
     cdef int i = 0
     cdef Node target
     while (target := find_wanted(task, node, &i)) is not None:
@@ -350,7 +350,7 @@ cdef int propagate_searched(GraphTask task, Node node, object g) except -1:
 
 
 cdef object searched_gradient(GraphTask task, Node node, object g, int i):
-    """The gradient for input `i`, in which NaNs are searched."""
+    """The gradient for input `i`, checked for NaN."""
     result = vjp_of_tensors(node, g, i) if task.recorded else gradient_apart(task, node, g, i)
     if result is not None and may_have_nan(result):
         result = judged(task, node, g, i, result)
@@ -358,7 +358,7 @@ cdef object searched_gradient(GraphTask task, Node node, object g, int i):
 
 
 cdef object judged(GraphTask task, Node node, object g, int i, object result):
-    """What a node gave for input `i`, which may have a NaN: without those that come from zeros if these stay, else refused."""
+    """A gradient that may have a NaN: NaN from zeros is removed if zeros stay, other NaN refused in detection."""
     cdef tuple gradients = tuple([as_seen(task, item) for item in (g if node.n_outputs > 1 else (g,))])
     cdef object seen = as_seen(task, result)
     if task.watched & KEEPING:
@@ -369,7 +369,7 @@ cdef object judged(GraphTask task, Node node, object g, int i, object result):
 
 
 cdef bint may_have_nan(object g) except -1:
-    """Whether an array or Tensor has a NaN; of a Tensor that is batched or sparse that is not asked."""
+    """Whether an array or Tensor may have a NaN; batched Tensors count as if they had, sparse ones as if not."""
     if isinstance(g, Tensor):
         return (<Tensor> g).batched or (not is_sparse(g) and first_nan((<Tensor> g).array) >= 0)
     return first_nan(<cnp.ndarray> g) >= 0
@@ -380,7 +380,7 @@ cdef inline bint has_handles(Node node) noexcept:
 
 
 cdef int propagate_together(GraphTask task, Node node, object g) except -1:
-    """Compute all gradients of a node, then hand them on: it gives them in one call, or somebody watches it."""
+    """Compute all gradients of a node, then deliver them: for nodes with hooks, or that compute them in one call."""
     cdef PyObject *incoming
     cdef tuple results
     cdef Node target
@@ -401,7 +401,7 @@ cdef int propagate_together(GraphTask task, Node node, object g) except -1:
 cdef tuple gradients_together(GraphTask task, Node node, PyObject *incoming):
     """All gradients of a node as Tensors. Takes over a reference to the incoming one.
 
-    Who watches sees Tensors. The gradients are those that `propagate` computes, to the last bit (but for NaN, if zeros stay).
+    Hooks receive Tensors. The gradients are bitwise those of `propagate` (except for NaN, if zeros stay).
     """
     cdef NodeHooks hooks = existing_hooks(node)
     cdef bint has_post_hooks = hooks is not None and bool(held_at(post_hooks_slot(hooks)))
@@ -423,14 +423,14 @@ cdef tuple gradients_together(GraphTask task, Node node, PyObject *incoming):
     if node.joint == BOXED:
         box = list(gradients)
         if not task.watched & SEEN and not has_post_hooks:
-            gradients = None            # from here on the list alone holds them, and it is the user's
+            gradients = None            # now only the list, which is the user's, refers to them
         results = node.vjps(box)
     elif node.joint:
         results = node.vjps(gradients[0] if node.n_outputs == 1 else list(gradients))
     else:
         results = each_gradient(task, node, gradients)
     hooks = existing_hooks(node)
-    if hooks is not None and held_at(post_hooks_slot(hooks)):       # one that came meanwhile sees none of the gradients
+    if hooks is not None and held_at(post_hooks_slot(hooks)):       # a hook registered meanwhile gets None for each of these
         results = run_post_hooks(hooks, results, gradients if has_post_hooks else (None,) * node.n_outputs)
         has_post_hooks = True
     if task.watched & DETECTING:
@@ -441,7 +441,7 @@ cdef tuple gradients_together(GraphTask task, Node node, PyObject *incoming):
 
 
 cdef tuple each_gradient(GraphTask task, Node node, tuple gradients):
-    """The gradients of a node's inputs as Tensors, None for those that nobody wants."""
+    """The gradients of a node's inputs as Tensors, None for unwanted ones."""
     cdef ThreadState *state = thread_state()
     cdef int observed = state.mode & OP_HOOKS
     cdef list results = [None] * node.n_edges
@@ -452,7 +452,7 @@ cdef tuple each_gradient(GraphTask task, Node node, tuple gradients):
     g = list(gradients) if node.n_outputs > 1 else gradients[0]
     if not task.recorded:
         g = [as_array(task, item) for item in g] if node.n_outputs > 1 else as_array(task, g)
-        state.mode &= ~OP_HOOKS             # which operations a node calls is nobody's business then
+        state.mode &= ~OP_HOOKS             # hide the operations that the node calls from hooks
     try:
         while find_wanted(task, node, &i) is not None:
             results[i] = vjp_of_tensors(node, g, i) if task.recorded else watched_gradient(task, node, g, i)
@@ -466,12 +466,12 @@ cdef tuple each_gradient(GraphTask task, Node node, tuple gradients):
 
 
 cdef object watched_gradient(GraphTask task, Node node, object g, int i):
-    """The gradient for input `i` as a Tensor, of one who is watched."""
+    """The gradient for input `i` as a Tensor, for a node with hooks."""
     return as_seen(task, gradient_apart(task, node, g, i))
 
 
 cdef object gradient_apart(GraphTask task, Node node, object g, int i):
-    """The gradient for input `i` as an array; what others see is not written over, and nothing is given up."""
+    """The gradient for input `i` as an array, computed without overwriting or consuming any memory."""
     cdef Request request = Request(False, False, NULL, False, False)
     if (task.mixed or sparse_type != NULL) and holds_tensor(g):
         return gradient_of_mixed(task, node, g, i)
@@ -481,13 +481,13 @@ cdef object gradient_apart(GraphTask task, Node node, object g, int i):
 
 
 cdef object with_zeros_kept(GraphTask task, Node node, tuple gradients, int i, object result):
-    """`result`, the gradient for input `i` as a Tensor, without NaN that come from zeros: NOTE [Zeros that stay]."""
+    """`result`, the gradient for input `i` as a Tensor, without NaN that comes from zeros: NOTE [Zeros that stay]."""
     kept = vjp_of_zeros(node, list(gradients) if node.n_outputs > 1 else gradients[0], i)
     return kept if task.recorded else result.where(result == result, kept)
 
 
 cdef int check_gradients(Node node, tuple results, tuple gradients) except -1:
-    """Refuse a NaN in what a node gave; `gradients`: the incoming ones, or None where they don't explain it."""
+    """Refuse a NaN in a node's results; `gradients`: the incoming ones, or None if hooks may have changed the results."""
     cdef int i
     for i in range(len(results)):
         if results[i] is not None:
@@ -502,7 +502,7 @@ cdef int check_gradient(Node node, Tensor result, int i, tuple gradients) except
 
 
 cdef bint is_made_of_zeros(Node node, Tensor result, tuple gradients, int i) except -1:
-    """Whether there would be no NaN where the first one is if zeros stayed."""
+    """Whether the first NaN would vanish if zeros stayed."""
     if gradients is None or node.joint or node.freed_by:
         return False
     kept = vjp_of_zeros(node, list(gradients) if node.n_outputs > 1 else gradients[0], i)
@@ -510,7 +510,7 @@ cdef bint is_made_of_zeros(Node node, Tensor result, tuple gradients, int i) exc
 
 
 cdef object vjp_by_samples(Node node, object g, int i, bint of_zeros):
-    """node.vjp(g, i), or vjp_of_zeros, for each sample of a batch by itself."""
+    """node.vjp(g, i), or vjp_of_zeros, for each sample of a batch separately."""
     cdef BatchLevel level = None
     cdef list results = []
     cdef Py_ssize_t k
@@ -528,7 +528,7 @@ cdef object vjp_by_samples(Node node, object g, int i, bint of_zeros):
 
 
 cdef object hooked(GraphTask task, Node node, object g):
-    """The incoming gradient after the hooks of the tensors it belongs to; retained gradients are kept."""
+    """The incoming gradient after its tensors' hooks; retained gradients are stored."""
     cdef NodeHooks hooks = existing_hooks(node)
     cdef Tensor value
     if is_unset(tensor_hooks_slot(hooks)) and is_unset(retained_slot(hooks)):
@@ -540,7 +540,7 @@ cdef object hooked(GraphTask task, Node node, object g):
 
 
 cdef list hooked_outputs(GraphTask task, NodeHooks hooks, list gradients):
-    """Those of several outputs: first the hooks, in the order in which the outputs got their first one."""
+    """`hooked` for several outputs: first all hooks, in the order in which outputs got their first hook."""
     cdef Py_ssize_t i
     for output in list(held_at(tensor_hooks_slot(hooks)) or ()):
         gradients[output] = run_tensor_hooks(hooks, output, gradients[output])
@@ -556,7 +556,7 @@ cdef object kept(GraphTask task, NodeHooks hooks, int output, Tensor value):
 
 
 cdef int capture(GraphTask task, Node node, object g) except -1:
-    """Keep the gradients that were asked for."""
+    """Store requested gradients in the results."""
     for output, position in task.captures[node]:
         value = g[output] if type(g) is list else g
         task.results[position] = value
@@ -564,7 +564,7 @@ cdef int capture(GraphTask task, Node node, object g) except -1:
 
 
 cdef bint is_seen(GraphTask task, Node node) except -1:
-    """Whether somebody sees the gradients before and after a node."""
+    """Whether hooks or the log see the gradients before and after a node."""
     cdef NodeHooks hooks = existing_hooks(node)
     return task.watched & SEEN or (hooks is not None and has_node_hooks(hooks))
 
@@ -577,8 +577,8 @@ cdef inline bint has_node_hooks(NodeHooks hooks):
 def run_backward(*args, **kwargs):
     """run_backward(tensors, grad_tensors, keep_graph, create_graph, inputs=(), allow_unreachable, accumulate_grad)
 
-    Walk the graph from the tensors, seeded with the gradients. With `accumulate_grad` the leaves get their `.grad` (of
-    `inputs`, if there are any), and the result is None; else it is the tuple of the gradients of `inputs`.
+    Walk the graph from the tensors, seeded with the gradients. With `accumulate_grad` the leaves (only `inputs`, if given) get
+    their `.grad`, and the result is None. Otherwise the result is the tuple of the gradients of `inputs`.
     """
     cdef dict given = named(args, kwargs)
     return run_task(given["tensors"], given["grad_tensors"], given["keep_graph"], given["create_graph"], given["inputs"],
@@ -587,7 +587,7 @@ def run_backward(*args, **kwargs):
 
 cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint create_graph, object inputs,
                       bint allow_unreachable, bint accumulate_grad, bint atomic=False):
-    """run_backward() with all arguments in their place. `atomic`: the leaves are updated when the last node has run."""
+    """run_backward() with positional arguments. `atomic`: the leaves are updated after the last node has run."""
     cdef int mode = current_mode()
     cdef GraphTask task, outer = current_task()
     check_roots(tensors, grad_tensors)
@@ -630,7 +630,7 @@ cpdef object run_task(object tensors, object grad_tensors, bint keep_graph, bint
 
 
 cdef int check_depth(GraphTask task) except -1:
-    """Refuse backward within backward without an end: cases 1 and 2 of NOTE [Recursion]."""
+    """Refuse endless backward within backward: cases 1 and 2 of NOTE [Recursion]."""
     if task.depth == 0:
         return check_room()
     if task.depth > deepest_backward():
@@ -641,7 +641,7 @@ cdef int check_depth(GraphTask task) except -1:
 
 
 cdef tuple without_graph(tuple gradients):
-    """Copies of gradients that were recorded for case 3 of NOTE [Norms of 0] alone, with their tangents."""
+    """Copies, with tangents, of gradients that were recorded only for case 3 of NOTE [Norms of 0]."""
     cdef Extent extent = enter_modes(NO_GRAD, 0)
     try:
         return tuple([None if g is None else g.clone() for g in gradients])
@@ -660,7 +660,7 @@ cdef bint any_lifted() noexcept:
 
 
 cdef bint any_batched(tuple gradients) except -1:
-    """Whether a seed stands for all samples of a batch."""
+    """Whether a seed is batched."""
     for g in gradients:
         if (<Tensor> g).batched:
             return True
@@ -668,7 +668,7 @@ cdef bint any_batched(tuple gradients) except -1:
 
 
 cdef BatchLevel only_level(tuple gradients):
-    """The level at which all seeds are batched, if no other one is open; else None."""
+    """The level at which all seeds are batched, if no other level is open; else None."""
     cdef BatchLevel level = level_of(<Tensor> gradients[0])
     for g in gradients:
         if level is None or level_of(<Tensor> g) is not level or (<BatchedTensor> g).value.batched:
@@ -689,7 +689,7 @@ cdef int shorten(object outermost) except -1:
 
 
 cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint create_graph, tuple inputs):
-    """Walk the graph with this thread in the state that the task needs, which is restored afterwards."""
+    """Walk the graph with this thread's state set for the task, and restore the state afterwards."""
     cdef ThreadState *state = thread_state()
     cdef int mode = current_mode()
     cdef void *outer = state.graph_task
@@ -701,8 +701,8 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
     cdef Run parallel
     cdef Span walk
     task.frees = not (task.keep_graph or recorded)
-    _held = [target_node(x) for x in inputs]        # a leaf's node lives only as long as somebody holds it
-    if mode & OP_HOOKS or is_logged():                  # which may raise: nothing is changed yet
+    _held = [target_node(x) for x in inputs]        # keeps the nodes of leaves alive
+    if mode & OP_HOOKS or is_logged():                  # may raise, so before any change
         task.watched |= SEEN
     count_running(1)
     state.graph_task = <void *> task
@@ -716,7 +716,7 @@ cpdef object run_from(GraphTask task, tuple tensors, tuple grad_tensors, bint cr
         else:
             task.start(tensors, inputs)
         for tensor, g in zip(tensors, grad_tensors):
-            if len(tensors) == 1 or leads_on(task, target_node(tensor)):        # as in PyTorch, an only root always runs
+            if len(tensors) == 1 or leads_on(task, target_node(tensor)):        # as in PyTorch, a single root always runs
                 deliver(task, target_node(tensor), target_number(tensor), g if task.recorded else as_array(task, g))
         parallel = <Run> load_pointer(<void **> &run_in_parallel)
         if recorded:
@@ -761,12 +761,12 @@ cdef int start_as_event(GraphTask task, tuple tensors, tuple inputs) except -1:
 
 
 cdef str history(Node node):
-    """What the message on a freed node says about it, and about the running task's way to it."""
+    """The part of the error for a freed node that describes the node, and the running task's path to it."""
     cdef GraphTask task = current_task()
     return history_of(node, None if task is None else task.roots)
 
 
-# what a walk of several threads calls, of what is part of other functions here
+# non-inline entry points for the parallel walk
 
 cdef int take_next(GraphTask task, ThreadState *state, Py_ssize_t *n) except -1:
     return take_latest(task, state, n)

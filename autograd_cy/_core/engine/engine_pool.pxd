@@ -1,8 +1,8 @@
-"""The threads that help walks."""
+"""The worker threads of parallel walks."""
 
 cdef class Job:
-    cdef int depth                  # how many tasks there are around it
-    cdef int coming                 # threads that were called and are not there yet
+    cdef int depth                  # the number of tasks around it
+    cdef int coming                 # threads that were called but have not started
 
     cdef bint wants_help(self) noexcept
     cdef int help(self) except -1

@@ -1,8 +1,8 @@
-"""The threads that help walks (knows no graph).
+"""The worker threads of parallel walks (knows no graph).
 
-They are made when they are first called, and sleep each on a lock of its own. The GIL protects the lists (without one, `guard`
-does): nothing here lets go of it between a look at a list and the change. A forked child has none of them and makes its own;
-at the end of the interpreter those that sleep are sent home, and one that is at work ends with it, as daemons do.
+Workers are created on demand, and each sleeps on its own lock. The GIL (without one, `guard`) protects the lists: it is never
+released between reading a list and changing it. A forked child has no workers and makes its own. When the interpreter ends,
+sleeping workers are joined; working ones end with it, as daemons do.
 """
 
 import atexit
@@ -18,28 +18,28 @@ from autograd_cy._core.runtime.threads import share_cores
 
 cdef object guard = object()        # the lock of all that follows
 cdef list workers = []
-cdef list idle = []                 # those that sleep, or are about to
-cdef list jobs = []                 # that run now
-cdef bint closed = False            # the interpreter ends
-cdef int busy = 0                   # workers at work
+cdef list idle = []                 # workers that sleep, or are about to
+cdef list jobs = []                 # running jobs
+cdef bint closed = False            # the interpreter is ending
+cdef int busy = 0                   # number of busy workers
 
-GOODBYE = 1.0                       # seconds to wait for one that is sent home
+GOODBYE = 1.0                       # seconds to wait for a leaving worker
 
 
 cdef class Job:
     cdef bint wants_help(self) noexcept:
-        """Whether there is something to do for one more thread."""
+        """Whether one more thread would find work."""
         return False
 
     cdef int help(self) except -1:
-        """Do what there is to be done."""
+        """Work until nothing is left to do."""
         raise NotImplementedError
 
 
 @cython.final
 cdef class Worker:
     cdef object lock, thread
-    cdef Job job                    # that it was called for
+    cdef Job job                    # the job that it was called for
     cdef bint leaves
 
     def __call__(self):
@@ -57,7 +57,7 @@ cdef class Worker:
                     job = None
 
     cdef Job next_job(self):
-        """That it was called for, or another one that wants help; None: it sleeps."""
+        """The job that it was called for, or another one that wants help; None if it should sleep."""
         cdef Job job
         cdef Hold section
         hold(&section, <PyObject *> guard)
@@ -82,7 +82,7 @@ cdef int at_work(int change) except -1:
 cdef Job neediest():
     """The innermost job that wants help, or None."""
     cdef Job job, found = None
-    for job in list(jobs):      # to ask one may let go of the lock
+    for job in list(jobs):      # wants_help() may release the lock
         if (found is None or job.depth > found.depth) and job.wants_help():
             found = job
     return found
@@ -99,7 +99,7 @@ cdef int end_job(Job job) except -1:
 
 
 cdef int call_worker(Job job, Py_ssize_t most) except -1:
-    """Wake a worker for a job, or hire one if there are fewer than `most`."""
+    """Wake a worker for a job, or start one if there are fewer than `most`."""
     cdef Hold section
     hold(&section, <PyObject *> guard)
     try:
@@ -125,7 +125,7 @@ cdef int wake_or_hire(Job job, Py_ssize_t most) except -1:
 
 cdef int hire(Job job) except -1:
     cdef Worker worker = Worker.__new__(Worker)
-    import threading                # not needed by most programs
+    import threading                # most programs don't need it
     if not workers:
         atexit.register(send_home)
     worker.lock = allocate_lock()
@@ -136,14 +136,14 @@ cdef int hire(Job job) except -1:
     worker.thread = threading.Thread(target=worker, name=f"backward worker {len(workers)}", daemon=True)
     try:
         worker.thread.start()
-    except RuntimeError:            # the system has no more threads: do without
+    except RuntimeError:            # the system has no more threads: go without
         workers.remove(worker)
         add_int(&job.coming, -1)
     return 0
 
 
 def send_home():
-    """send_home(): end the threads that sleep; no others are made. At the end of the interpreter."""
+    """send_home(): end the sleeping workers and start no more, at the end of the interpreter."""
     global closed
     cdef Hold section
     cdef Worker worker
@@ -163,12 +163,12 @@ def send_home():
 
 
 def number_of_workers():
-    """number_of_workers() -> int: the threads that there are to help walks, for tests."""
+    """number_of_workers() -> int: the number of workers, for tests."""
     return len(workers)
 
 
 def forget_workers():
-    """forget_workers(): a forked child has none."""
+    """forget_workers(): clear the lists in a forked child, which has no workers."""
     global busy
     workers.clear()
     idle.clear()

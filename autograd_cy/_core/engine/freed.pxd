@@ -1,4 +1,4 @@
-"""Which backward freed a graph, and what ties that graph to a new one."""
+"""Which backward freed a graph, and how that graph is linked to a new one."""
 
 from autograd_cy._core.graph.node cimport Node
 

@@ -1,7 +1,7 @@
-"""Which backward freed a graph, and what ties that graph to a new one.
+"""Which backward freed a graph, and how that graph is linked to a new one.
 
-Each backward that frees its graph gets a number, which stands in the nodes that it frees; the last ones' places in the
-user's code are kept. All the rest is found out when somebody runs into a freed node.
+Each backward that frees its graph gets a number, which is stored in the nodes that it frees; the places of the last ones in
+the user's code are kept. Everything else is determined when a backward reaches a freed node.
 """
 
 from cpython.object cimport PyObject
@@ -14,22 +14,22 @@ from autograd_cy._core.runtime.location cimport described, here
 from autograd_cy._core.runtime.state cimport thread_state
 
 cdef enum:
-    KEPT = 1024                     # backwards that are remembered
+    KEPT = 1024                     # number of backwards kept
     LARGEST = 0x40000000
 
 cdef struct Backward:
     Spin lock
     int number
     int instruction
-    PyObject *code                  # owned: what called it, or NULL
-    unsigned long long sequence_number      # the one that the next node got
+    PyObject *code                  # owned: the user's code that called it, or NULL
+    unsigned long long sequence_number      # number of the next node at that time
 
 cdef Backward[KEPT] backwards
 cdef unsigned long long latest = 0
 
 
 cdef int note_backward() except -1:
-    """Remember a backward that frees its graph. Returns its number."""
+    """Store a backward that frees its graph. Returns its number."""
     cdef Backward *entry
     cdef PyObject *old
     cdef int instruction = 0, number
@@ -49,7 +49,7 @@ cdef int note_backward() except -1:
 
 
 cdef str history_of(Node node, list roots):
-    """Where a freed node was recorded and freed, and how the walk from `roots` (None: there is none) came to it."""
+    """Where a freed node was recorded and freed, and how the walk from `roots` (None: no walk) reached it."""
     cdef Backward *entry = &backwards[node.freed_by % KEPT]
     cdef Backward noted
     cdef object code
@@ -79,9 +79,9 @@ cdef str at(Node node):
 
 
 cdef tuple link_to(Node freed, list roots, unsigned long long boundary):
-    """The first edge from what was recorded after the boundary to what was recorded before, on a way to the freed node.
+    """On a path to the freed node, the first edge from a node recorded after the boundary to one recorded before it.
 
-    (node, the node that its edge leads to, the output number), or None if a root is in the old graph itself.
+    (node, target of its edge, output number), or None if a root is in the old graph itself.
     """
     cdef list stack = [(root, None) for root in roots]
     cdef set seen = set(roots)
@@ -104,12 +104,12 @@ cdef tuple link_to(Node freed, list roots, unsigned long long boundary):
 
 
 def sequence_number():
-    """sequence_number() -> int: the number that the next node of this thread gets."""
+    """sequence_number() -> int: the sequence number of this thread's next node."""
     return thread_state().sequence_nr
 
 
 def is_freed_since(Tensor y, number):
-    """is_freed_since(y, number) -> bool: whether a backward freed a node of y's graph with at least that sequence number."""
+    """is_freed_since(y, number) -> bool: whether y's graph has a freed node with at least that sequence number."""
     cdef unsigned long long boundary = number
     cdef object own = (<object> y).grad_fn
     cdef list stack = [] if own is None else [own]

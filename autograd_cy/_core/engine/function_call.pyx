@@ -1,4 +1,4 @@
-"""Calling a user's Function: its forward runs unrecorded, then what it returned is entered in the graph."""
+"""Calling a user's Function: its forward runs unrecorded, then its outputs are recorded in the graph."""
 
 import warnings
 
@@ -39,9 +39,9 @@ cdef extern from "Python.h":
 
 
 def apply_function(cls, node_class, bint separate_context, tuple args, dict kwargs):
-    """Call a Function: run forward unrecorded, then enter what it returned. Keyword arguments count after the others.
+    """Call a Function: run forward unrecorded, then record its outputs. Keyword arguments count after positional ones.
 
-    `separate_context`: forward does not take ctx, setup_context(ctx, inputs, output) is called after it.
+    `separate_context`: forward does not take ctx; setup_context(ctx, inputs, output) is called after it.
     """
     cdef Span span
     if not recorders_on():
@@ -92,14 +92,14 @@ cdef object called(cls, node_class, bint separate_context, tuple args, dict kwar
 
 
 cdef FunctionNode new_function_node(object node_class):
-    """A node of the Function's own class, whose `__new__` is closed to its users."""
+    """A node of the Function's own class, whose `__new__` refuses users."""
     if not isinstance(node_class, type) or not PyType_IsSubtype(<PyTypeObject *> node_class, <PyTypeObject *> FunctionNode):
         raise TypeError(f"Function._backward_cls must be a subclass of FunctionCtx, not {node_class!r}")
     return <FunctionNode> (<TypeObject *> FunctionNode).tp_new(<PyTypeObject *> node_class, (), NULL)
 
 
 cdef object record_outputs(FunctionNode node, object result, list inputs, bint recorded):
-    """Make the tensors that forward returned outputs of the node, and save what is to be saved."""
+    """Make the tensors that forward returned outputs of the node, and save the tensors that it asked to save."""
     cdef bint single = not isinstance(result, tuple)
     cdef list returned = [result] if single else list(result), outputs = [], changes
     cdef int i, several = 0
@@ -127,12 +127,12 @@ cdef object record_outputs(FunctionNode node, object result, list inputs, bint r
     for change in changes:
         commit(<Change> change)
         if recorded:
-            (<Change> change).target.gradient = None        # that was of what it held before
+            (<Change> change).target.gradient = None        # it belonged to the previous values
     if recorded and current_mode() & DETECT_NAN:
         check_results(node, tuple(outputs), inputs)
     if thread_state().mode & (OP_HOOKS | NODE_HOOKS):
         show_to_hooks(node, outputs[0] if single else tuple(outputs), inputs, recorded)
-    node.dirty = None                   # they hold the node
+    node.dirty = None                   # these refer to the node
     node.trail = None
     return outputs[0] if single else tuple(outputs)
 
@@ -146,7 +146,7 @@ cdef int show_to_hooks(FunctionNode node, object outputs, list inputs, bint reco
 
 
 cdef int note_outputs(FunctionNode node, tuple outputs, list inputs, bint recorded, list changes) except -1:
-    """What anomaly mode notes, and the outputs' tangents."""
+    """Record the trace for anomaly mode, and the outputs' tangents."""
     cdef Change change
     if recorded and current_mode() & ANOMALY:
         note_trace(node, outputs, inputs, own_modes())
@@ -163,7 +163,7 @@ cdef int note_outputs(FunctionNode node, tuple outputs, list inputs, bint record
 
 
 cdef Origin origin_of(Tensor y, list inputs, tuple dirty):
-    """Which input an output is, or is a view of; None if it has memory of its own."""
+    """The input that an output is, or is a view of; None if it has its own memory."""
     cdef Origin origin = Origin()
     cdef Tensor base = tangent_base(y)
     origin.written = is_among(y, dirty or ())
@@ -210,19 +210,19 @@ cdef bint is_among(object x, tuple items):
 
 
 cdef Tensor output_of(FunctionNode node, Tensor y, list inputs, bint recorded, bint several):
-    """The Tensor that stands for what forward returned: an input that comes back unchanged is a view of itself."""
+    """The Tensor for a value that forward returned: an unchanged input becomes a view of itself."""
     cdef Tensor alias
     cdef int creation = AMONG_SEVERAL if several else IN_FUNCTION
     if is_among(y, tuple(inputs)) and wants_grad(y) and (not recorded or is_among(y, node.non_differentiable or ())):
         if is_sparse(y):
             return (<object> y).detach()
-        alias = new_tensor(y.array)         # no view: that would require grad as its base does
+        alias = new_tensor(y.array)         # not a view, which would require grad like its base
         share_version(y, alias)
         return alias
     if is_among(y, node.dirty or ()):
         return y
     if not is_among(y, tuple(inputs)) and (not recorded or y.grad_fn is None and not y.needs_grad):
-        if is_view_of_another(y):           # the write would go past the Function's backward
+        if is_view_of_another(y):           # a write would bypass the Function's backward
             y.extras.creation = creation
         return y
     alias = view_of_itself(y)
@@ -232,7 +232,7 @@ cdef Tensor output_of(FunctionNode node, Tensor y, list inputs, bint recorded, b
 
 
 cdef Tensor view_of_itself(Tensor y):
-    """A view of all of a tensor; that of a subclass is what its `view_as` gives."""
+    """A view of the whole tensor; for a subclass, the result of its `view_as`."""
     cdef Tensor alias
     cdef Extent extent
     if type(y) is Tensor:
@@ -251,7 +251,7 @@ cdef Tensor view_of_itself(Tensor y):
 
 
 cdef int record_output(FunctionNode node, Tensor y, int i, list inputs, list changes) except -1:
-    """Make a tensor output `i` of the node; one that is marked as dirty when its change is committed."""
+    """Make a tensor output `i` of the node; a dirty tensor becomes it when its change is committed."""
     cdef Change change = change_to(y, changes)
     if not is_differentiable(code_of(y.array)):
         return 0
@@ -267,7 +267,7 @@ cdef int record_output(FunctionNode node, Tensor y, int i, list inputs, list cha
 
 
 cdef Change change_to(Tensor y, list changes):
-    """The change to an output that is marked as dirty, or None."""
+    """The change of a dirty output, or None."""
     cdef Change change
     for change in changes:
         if change.target is y:
@@ -276,7 +276,7 @@ cdef Change change_to(Tensor y, list changes):
 
 
 cdef Tensor as_saved(FunctionNode node, Tensor y, int i, list changes):
-    """An output as it is saved: of what was written what the node computed, which is not in its place yet."""
+    """An output as it is saved: for a dirty tensor an alias at the new place, which the tensor gets only on commit."""
     cdef Change change = change_to(y, changes)
     cdef Tensor own
     if change is None or change.owner is None:
@@ -287,7 +287,7 @@ cdef Tensor as_saved(FunctionNode node, Tensor y, int i, list changes):
 
 
 cdef int writes_to(Tensor tensor, list changes) except -1:
-    """How many of the changes are going to be counted as writes to a tensor's memory."""
+    """How many of the changes will count as writes to a tensor's memory."""
     cdef Change change
     cdef int n = 0
     for change in changes:
@@ -296,8 +296,8 @@ cdef int writes_to(Tensor tensor, list changes) except -1:
 
 
 cdef int keep_saved(FunctionNode node, list returned, list outputs, list inputs, list changes) except -1:
-    """Turn the tensors that forward asked to save into SavedTensors; an output by its new Tensor."""
-    cdef bint among = node.trail is not None or node.saved_for_forward is not None      # whether intermediates are looked for
+    """Wrap the tensors that forward asked to save in SavedTensors; for an output its new Tensor is used."""
+    cdef bint among = node.trail is not None or node.saved_for_forward is not None      # whether to look for intermediates
     if node.to_save is not None:
         node.kept = []
         node.saves = True

@@ -1,4 +1,4 @@
-"""The node of a user's Function, which is its ctx."""
+"""The node of a user's Function, which is also its ctx."""
 
 from autograd_cy._core.engine.intermediates cimport Trail
 from autograd_cy._core.graph.node cimport Node
@@ -6,14 +6,14 @@ from autograd_cy._core.graph.tensor cimport Tensor
 
 
 cdef class Metadata:
-    """Shape and type of a tensor."""
+    """Shape and dtype of a tensor."""
     cdef tuple shape
     cdef int dtype_code
 
 
 cdef class Origin:
-    """An output of forward that is an input which forward wrote to, or a view of an input."""
-    cdef int input                  # which of the inputs that are tensors
+    """The input behind an output of forward: one that forward wrote to, or of which the output is a view."""
+    cdef int input                  # index among the tensor inputs
     cdef bint written
 
 
@@ -24,18 +24,18 @@ cdef class FunctionNode(Node):
     cdef object given_needs         # needs_input_grad as the user set it, or None
     cdef readonly tuple to_save
     cdef readonly tuple saved_for_forward
-    cdef readonly tuple non_differentiable  # until forward has returned; from then on:
-    cdef tuple marks                # for each output whether it was marked so; None: none was
+    cdef readonly tuple non_differentiable  # until forward has returned; afterwards `marks`:
+    cdef tuple marks                # for each output, whether it was marked; None: no output was
     cdef tuple dirty                # inputs that forward wrote to
     cdef list kept                  # SavedTensors
     cdef Trail trail                # while forward is followed, else None; see NOTE [Intermediates of Functions]
-    cdef dict intermediates         # where tensors are saved -> an Intermediate or None for each; usually None
+    cdef dict intermediates         # place of saved tensors -> a list with an Intermediate or None for each; usually None
     cdef dict hidden                # intermediates removed from the attributes while backward or jvp runs, else None
-    cdef tuple origins              # while jvp is called: for each output an Origin, or None
+    cdef tuple origins              # during jvp: for each output an Origin or None
     cdef bint materializes
-    cdef bint keeps_undefined       # but for outputs that have no gradient
+    cdef bint keeps_undefined       # None instead of zeros for outputs without a gradient
     cdef bint in_jvp
-    cdef bint cleared               # saved_tensors was read, and may be once only
+    cdef bint cleared               # saved_tensors was read, and must be read only once
 
     cdef bint is_set(self, str flag) except -1
     cdef object call_backward(self, list gradients)

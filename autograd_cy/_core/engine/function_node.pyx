@@ -1,4 +1,4 @@
-"""The node of a user's Function, which is the ctx that its methods see."""
+"""The node of a user's Function, which is also the ctx of its methods."""
 
 import warnings
 
@@ -43,7 +43,7 @@ cdef Metadata metadata_of(Tensor tensor):
 
 
 cdef class FunctionNode(Node):
-    """The node of a call of a Function, and the `ctx` that its methods see. Each Function has a subclass of its own.
+    """The node of a call of a Function, and the `ctx` of its methods. Each Function has its own subclass.
 
     >>> import autograd_cy as ag
     >>> class Identity(ag.autograd.Function):
@@ -82,7 +82,7 @@ cdef class FunctionNode(Node):
 
     @property
     def saved_tensors(self):
-        """The tensors that save_for_backward kept (in jvp: save_for_forward), checked for writes since."""
+        """The tensors from save_for_backward (in jvp: save_for_forward), checked for later writes."""
         cdef SavedTensor item
         if self.in_jvp:
             return refusing(self, self.intermediates, SAVED_FOR_JVP, self.saved_for_forward or ())
@@ -100,7 +100,7 @@ cdef class FunctionNode(Node):
         return refusing(self, self.intermediates, SAVED, tensors)
 
     cdef bint is_set(self, str flag) except -1:
-        """A flag of the Function."""
+        """The value of a flag of the Function."""
         value = getattr(type(self)._forward_cls, flag)
         if type(value) is not bool:
             raise RuntimeError(f"{flag} must be a bool, got {type(value).__name__}")
@@ -160,9 +160,9 @@ cdef class FunctionNode(Node):
 
     @property
     def needs_input_grad(self):
-        """For each argument of forward whether its gradient is of use: in backward, of use to the backward that runs.
+        """For each argument of forward, whether its gradient is needed; in backward, whether the running backward needs it.
 
-        A Function with ``exact_needs_input_grad = False`` sees in backward what it saw in forward, as in PyTorch.
+        With ``exact_needs_input_grad = False`` backward gets the same values as forward, as in PyTorch.
         """
         cdef GraphTask task = current_task()
         if self.given_needs is not None:
@@ -201,7 +201,7 @@ cdef class FunctionNode(Node):
         return type(self)._forward_cls.jvp(self, *tangents)
 
     cdef object call_backward(self, list gradients):
-        """The user's backward: with one list, if it asks for that, else with an argument for each output."""
+        """Call the user's backward with a single list if it asks for that, else with one argument per output."""
         backward = type(self)._forward_cls._backward_function()
         if self.intermediates is None:
             return backward(self, gradients) if self.joint == BOXED else backward(self, *gradients)
@@ -222,7 +222,7 @@ cdef class FunctionNode(Node):
 
     @property
     def _materialize_non_diff_grads(self):
-        """Whether backward sees zeros, not None, also for outputs that have no gradient."""
+        """Whether backward gets zeros instead of None for outputs without a gradient, too."""
         return not self.keeps_undefined
 
     @_materialize_non_diff_grads.setter
@@ -263,11 +263,11 @@ cdef class FunctionNode(Node):
         return self.checked(results if isinstance(results, tuple) else (results,))
 
     cdef bint is_constant(self, int i) except -1:
-        """Whether an output that is a tensor has no gradient."""
+        """Whether a tensor output has no gradient."""
         return self.marks is not None and self.marks[i] or not is_differentiable((<Metadata> self.outputs[i]).dtype_code)
 
     cdef tuple checked(self, tuple results):
-        """What backward returned, checked: one gradient for each tensor argument, of its shape and type."""
+        """The results of backward, checked: one gradient for each tensor argument, of its shape and dtype."""
         cdef int i, expected = len(self.arguments)
         cdef list kept = []
         if len(results) > expected and results[expected:].count(None) == len(results) - expected:
@@ -332,7 +332,7 @@ cdef class FunctionNode(Node):
         return checked
 
     cdef int check_origin(self, Origin origin, object tangent, Tensor given, long version) except -1:
-        """Refuse the tangent of an output that is in an input's memory, unless it is in that of the input's tangent."""
+        """If an output shares an input's memory, require that its tangent shares the memory of the input's tangent."""
         if origin.written:
             if version_of(values_of(given)) == version:
                 raise RuntimeError(
@@ -356,7 +356,7 @@ cdef class FunctionNode(Node):
         return 0
 
     cdef object checked_tangents(self, tuple results):
-        """What jvp returned, checked: a tangent or None for each output; of those that are tensors, the tangents."""
+        """The results of jvp, checked: a tangent or None for each output. Returns those of tensor outputs."""
         cdef int i
         cdef list tangents = []
         if len(results) != len(self.outputs):
@@ -390,7 +390,7 @@ cdef int check_saved(tuple tensors, str method) except -1:
 
 
 cdef Tensor tangent_owner(Tensor x):
-    """The tensor in whose tangent that of `x` lies: `x` itself unless it is a view."""
+    """The tensor that holds the tangent of `x`: `x` itself unless it is a view."""
     cdef Tensor base = tangent_base(x)
     return x if base is None else base
 

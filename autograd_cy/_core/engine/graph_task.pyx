@@ -1,10 +1,10 @@
-"""GraphTask: one call of backward() or grad(), and what it has to know of the graph before the first node runs.
+"""GraphTask: one call of backward() or grad(), and its preparation before the first node runs.
 
 NOTE [Scratch]
-What a task notes on a node (dependencies, buffer) stands in the node itself, so that it needs no table. The notes
-belong to the task that claimed the node first. Any other task that runs at the same time on the same graph (of another
-thread, or of a hook or Function that calls backward) keeps its notes in a table of its own, `side`. A task gives its
-claims up when it ends, also by an exception.
+A task's scratch for a node (dependencies, buffer) is stored in the node itself, so no table is needed. It belongs to the first
+task that claims the node. Any other task that runs at the same time on the same graph (in another thread, or in a hook or
+Function that calls backward) keeps its scratch in its own table, `side`. A task releases its claims when it ends, even by an
+exception.
 """
 
 cimport cython
@@ -26,10 +26,10 @@ from autograd_cy._core.runtime.state cimport thread_state
 
 cnp.import_array()
 
-cdef long long tasks = 0            # that ever were
-cdef int n_running = 0              # tasks that run now, in all threads
-cdef list kept = []                 # what they may still point to, though it was cut from the graph ...
-cdef int n_kept = 0                 # ... and how much that is
+cdef long long tasks = 0            # number of tasks ever made
+cdef int n_running = 0              # number of running tasks, in all threads
+cdef list kept = []                 # nodes cut from a graph to which running tasks may still point ...
+cdef int n_kept = 0                 # ... and the length of that list
 cdef object keeping = object()      # the lock of both
 
 
@@ -56,7 +56,7 @@ cdef class GraphTask:
     # notes on nodes, see NOTE [Scratch]
 
     cdef Scratch *claim(self, Node node) except NULL:
-        """The notes on a node; one that is new to the task is claimed and put on the list of those visited."""
+        """The scratch for a node; a node that is new to the task is claimed and appended to the visited nodes."""
         cdef SideScratch side
         cdef void *owner = peek_pointer(&node.scratch.task)
         if owner == <void *> self:
@@ -66,7 +66,7 @@ cdef class GraphTask:
             if claim_pointer(&node.scratch.task, <void *> self):
                 self.n_claimed += 1
                 return &node.scratch
-            self.n_visited -= 1                 # another thread's task came first
+            self.n_visited -= 1                 # another thread's task was first
         side = <SideScratch> self.side.get(node)
         if side is None:
             side = SideScratch.__new__(SideScratch)
@@ -75,7 +75,7 @@ cdef class GraphTask:
         return &side.scratch
 
     cdef bint reaches(self, Node node) except -1:
-        """Whether the roots lead to the node and it has not run yet."""
+        """Whether the node is reachable from the roots and has not run yet."""
         return peek_pointer(&node.scratch.task) == <void *> self or node in self.side
 
     cdef int visit(self, Node node) except -1:
@@ -92,7 +92,7 @@ cdef class GraphTask:
         return 0
 
     cdef int clear(self) except -1:
-        """Give up the claims on nodes that did not run."""
+        """Release the claims on nodes that did not run."""
         cdef Scratch *scratch
         while self.n_claimed > 0:
             self.n_visited -= 1
@@ -108,7 +108,7 @@ cdef class GraphTask:
     # before the run
 
     cdef int start(self, tuple roots, tuple inputs) except -1:
-        """Everything that has to be known before the first node runs."""
+        """Prepare the task, before the first node runs."""
         cdef Node node
         for x in roots:
             node = target_node(x)
@@ -123,7 +123,7 @@ cdef class GraphTask:
         return 0
 
     cdef int count_dependencies(self) except -1:
-        """Visit all that the roots lead to, and count the edges into each node."""
+        """Visit all nodes reachable from the roots, and count the edges into each node."""
         cdef Py_ssize_t k = 0
         cdef Node node, target
         cdef int i
@@ -139,7 +139,7 @@ cdef class GraphTask:
         return 0
 
     cdef int ask_for(self, tuple inputs) except -1:
-        """Mark the inputs whose gradients were asked for."""
+        """Mark the inputs whose gradients are requested."""
         cdef Node node
         cdef Scratch *scratch
         cdef int position
@@ -158,7 +158,7 @@ cdef class GraphTask:
         return 0
 
     cdef int find_needed(self) except -1:
-        """Mark the nodes that lead to what was asked for: children before parents, in reversed topological order."""
+        """Mark the nodes that lead to requested inputs, targets first, in reversed topological order."""
         cdef Py_ssize_t k, n = 0
         cdef list order = []
         cdef Node node, target
@@ -170,7 +170,7 @@ cdef class GraphTask:
             scratch.waiting = scratch.dependencies
         for node in self.roots:
             scratch = notes_of(self, node)
-            scratch.waiting -= 1            # the edge that the seed comes over
+            scratch.waiting -= 1            # the edge of the seed
             if scratch.waiting == 0:
                 order.append(node)
         while n < len(order):
@@ -195,13 +195,13 @@ cdef class GraphTask:
 
 
 cdef GraphTask current_task():
-    """The task that runs in this thread, the innermost, or None."""
+    """The innermost task that runs in this thread, or None."""
     cdef void *task = thread_state().graph_task
     return None if task == NULL else <GraphTask> task
 
 
 cdef GraphTask new_task(GraphTask outer):
-    """A task inside another one, or inside none."""
+    """A task inside `outer`, which may be None."""
     cdef GraphTask task = GraphTask.__new__(GraphTask)
     task.id = add_long_long(&tasks, 1) - 1
     task.depth = 0 if outer is None else outer.depth + 1
@@ -210,17 +210,17 @@ cdef GraphTask new_task(GraphTask outer):
 
 
 cdef int count_running(int change) except -1:
-    """A task begins (1) or ends (-1) to walk."""
+    """Count a task that begins (1) or ends (-1) its walk."""
     if add_int(&n_running, change) == 0 and load_int(&n_kept):
         give_up_kept()
     return 0
 
 
 cdef int give_up_kept() except -1:
-    """Give up what was kept, unless a task has begun meanwhile."""
+    """Release the kept nodes, unless a task has begun meanwhile."""
     global kept
     cdef Hold section
-    cdef list given_up = []         # after the lock: nodes die
+    cdef list given_up = []         # released after the lock, since nodes die then
     hold(&section, <PyObject *> keeping)
     if load_int(&n_running) == 0:
         given_up, kept = kept, given_up
@@ -230,7 +230,7 @@ cdef int give_up_kept() except -1:
 
 
 cdef int keep_for_running(tuple objects) except -1:
-    """Keep nodes alive that are cut from a graph until no task runs that may have visited them."""
+    """Keep nodes that are cut from a graph alive while tasks run that may have visited them."""
     cdef Hold section
     hold(&section, <PyObject *> keeping)
     try:
@@ -255,7 +255,7 @@ cdef tuple finished(GraphTask task, bint allow_unreachable):
 
 
 cdef object as_seen(GraphTask task, object g):
-    """A gradient as hooks, Functions and the user see it: a Tensor."""
+    """A gradient as hooks, Functions and users get it: a Tensor."""
     if not isinstance(g, cnp.ndarray):
         return g
     if task.level is None:

@@ -1,4 +1,4 @@
-"""The gradients that arrive at a node, summed."""
+"""Summing the gradients that arrive at a node."""
 
 from autograd_cy._core.graph.node cimport Node, Request, Scratch
 from autograd_cy._core.graph.tensor cimport Tensor

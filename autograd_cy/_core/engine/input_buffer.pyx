@@ -1,33 +1,33 @@
-"""The gradients that arrive at a node, summed, and their end in a leaf's `.grad`.
+"""Summing the gradients that arrive at a node, and adding them to a leaf's `.grad`.
 
 NOTE [Gradient ownership]
-Memory may be written in place when nobody else can see it. A gradient travels as a bare array (under create_graph as a
-Tensor), and the one who handles it holds exactly one reference; so it is ours alone if that is the array's only
-reference, and if it is dense, writable and not a view (`is_owned`), or (but for case 6) a dense view that is all there is
-to see of such an array (`is_ours`). A saved tensor, a user's seed, a hooked, retained or captured gradient, two inputs
-that got the same array: each of them is another reference. Therefore:
-  1. the first gradient to arrive is kept as it is;
-  2. a second one is added in place to the first if that is owned, else into the second if that is owned
-     and both are in C order, else the sum is a new array. So its layout doesn't depend on who else holds them;
-  3. if the first is large, the node is asked to add the second one itself, block by block while it is in the cache (a
-     `Request` with an addend): to the first if that is owned, else over its own incoming gradient by case 4, if that has
-     the same shape (that of a reduction has not), else in a new array. The bits are those of two steps (but that a part,
-     which is added in its place or in that of a copy, leaves a -0.0 elsewhere as it is, whoever holds the first one);
-  4. an elementwise backward may write over its incoming gradient, if that is owned, for the last of its inputs;
-  5. or, unless the graph is retained, over a large array that it saved, if nobody else has that and no later input's
-     gradient reads it. The node lets go of it first, so that nobody finds what was written there (`take`). So does
-     cross_entropy over its scores;
-  6. a leaf without `.grad` takes an owned array over and copies any other;
-  7. a leaf's `.grad` is added to in place: the same Tensor, its version counted up; not if its memory is read-only,
-     unaligned or has elements in one place. The GIL (without one, the leaf's lock) is held meanwhile: another thread may
-     want to add to it, too;
-  8. as in case 3, a node adds a gradient to a large `.grad` itself, if that is the leaf's only one in this backward and
-     the last one that the node computes (nothing of it can fail any more), if no hook and no capture wants to see it
-     alone, and if `.grad` shares no memory with what the node reads, but element by element;
-  9. under create_graph nothing is written in place: the sums are operations themselves. Where NaNs are searched, cases 3, 4, 5
-     and 8 don't apply: each gradient is looked at alone, and who tells where a NaN comes from, or takes it out, reads what
-     came in and what was saved;
- 10. a sparse gradient (NOTE [Sparse tensors]) is a Tensor, and sums with it are operations. A leaf without `.grad` takes a
+Memory may be written in place if no other code can see it. A gradient travels as a bare array (under create_graph as a
+Tensor), and the code that handles it holds exactly one reference. So the gradient is ours if that is its only reference and
+it is dense, writable and not a view (`is_owned`), or (except in case 6) a dense view that covers such an array (`is_ours`).
+A saved tensor, a user's seed, a hooked, retained or captured gradient, and two inputs with the same array all hold further
+references. Therefore:
+  1. The first gradient that arrives is kept as it is.
+  2. A second one is added in place to the first if that is ours, else into the second if that is ours and both are in C
+     order. Otherwise the sum is a new array. So the layout of the sum doesn't depend on other references.
+  3. If the first is large, the node is asked to add the second one itself, block by block in the cache (a `Request` with
+     an addend): to the first if that is ours, else over its own incoming gradient by case 4 if the shapes agree (not for a
+     reduction), else into a new array. The bits are those of two steps, except that adding to a part of the sum leaves a -0.0
+     elsewhere unchanged, whether it is added in place or to a copy.
+  4. An elementwise backward may overwrite its incoming gradient, if that is ours, for the last of its inputs.
+  5. Unless the graph is retained, it may also overwrite a large saved array without other references that no later input's
+     gradient reads. The node gives the array up first, so that the overwritten values are never read (`take`). cross_entropy
+     does the same with its scores.
+  6. A leaf without `.grad` takes over an owned array and copies any other.
+  7. A leaf's `.grad` is added to in place: the Tensor stays the same and its version increases. This doesn't apply if its
+     memory is read-only, unaligned or has overlapping elements. The GIL (without one, the leaf's lock) is held meanwhile,
+     because another thread may add to it, too.
+  8. As in case 3, a node adds a gradient to a large `.grad` itself if it is the leaf's only gradient in this backward and
+     the last one that the node computes (so it can't fail later), no hook or capture needs it separately, and `.grad` shares
+     no memory with operands of the node except element by element.
+  9. Under create_graph nothing is written in place: the sums are operations themselves. While NaNs are searched, cases 3, 4,
+     5 and 8 don't apply: each gradient is checked separately, and handling a NaN reads the incoming gradient and the saved
+     tensors.
+ 10. A sparse gradient (NOTE [Sparse tensors]) is a Tensor, and sums with it are operations. A leaf without `.grad` takes a
      copy of it; it is added in place to a `.grad` that is sparse or dense. A dense gradient and a sparse `.grad` make a new
      dense one.
 """
@@ -60,7 +60,7 @@ cnp.import_array()
 
 
 cdef int add_gradient(Scratch *scratch, Node node, int output, object g, bint recorded) except -1:
-    """Add a gradient for one output of a node to what has arrived for it."""
+    """Add a gradient for one output of a node to the sum of those that have arrived."""
     cdef list several
     if node.n_outputs > 1:
         if scratch.buffer == NULL:
@@ -88,7 +88,7 @@ cdef int add_as_event(Scratch *scratch, object g, bint recorded) except -1:
 
 
 cdef int add_second(Scratch *scratch, object g, bint recorded) except -1:
-    """Cases 2 and 9 of NOTE [Gradient ownership]; `g` is held by the caller once."""
+    """Cases 2 and 9 of NOTE [Gradient ownership]; the caller holds one reference to `g`."""
     cdef object total
     if recorded or isinstance(g, Tensor) or isinstance(<object> scratch.buffer, Tensor):
         total = sum_of_any(<object> scratch.buffer, g, recorded)
@@ -116,7 +116,7 @@ cdef object sum_of_any(object a, object b, bint recorded):
 
 
 cdef object plain(Tensor total):
-    """The array of a sum that is dense and not batched."""
+    """The array of a sum if that is dense and not batched, else the sum itself."""
     return total if total.batched or is_sparse(total) else total.array
 
 
@@ -129,7 +129,7 @@ cdef int replace_buffer(Scratch *scratch, object total) except -1:
 
 
 cdef object vjp_into_buffer(Scratch *scratch, Node node, int i, object g, Request *request):
-    """The gradient for input `i`; None if there is none, or if the node has added it to the buffer (case 3)."""
+    """The gradient for input `i`; None if there is none, or if the node added it to the buffer (case 3)."""
     cdef PyObject *total = scratch.buffer
     cdef object result
     if (type(<object> total) is cnp.ndarray and is_large(<cnp.ndarray> total)
@@ -152,7 +152,7 @@ cdef cnp.ndarray sum_of(cnp.ndarray a, cnp.ndarray b, bint keep_gil=False):
 
 
 cdef int accumulate(Tensor leaf, object g, bint recorded) except -1:
-    """Add the gradient, which the caller holds once, to the leaf's `.grad`: cases 6, 7 and 9 of NOTE [Gradient ownership]."""
+    """Add a gradient, to which the caller holds one reference, to the leaf's `.grad`: cases 6, 7, 9 and 10."""
     cdef Hold section
     if not FREE_THREADED:
         return accumulate_held(leaf, g, recorded)
@@ -184,14 +184,14 @@ cdef inline int accumulate_held(Tensor leaf, object g, bint recorded) except -1:
             first = new_tensor(array if ours else copied(array))
         else:
             first = new_tensor(rearranged(array, leaf.array))
-        if leaf.gradient is None:           # while NumPy copies, another thread may have been here
+        if leaf.gradient is None:           # another thread may have set it during the copy
             leaf.gradient = first
             return 0
     return add_to_grad(leaf, array, ours)
 
 
 cdef int accumulate_sparse(Tensor leaf, Tensor g) except -1:
-    """Case 10 of NOTE [Gradient ownership]: one of the gradient and the leaf's `.grad` is sparse."""
+    """Case 10 of NOTE [Gradient ownership]: the gradient or the leaf's `.grad` is sparse."""
     cdef Tensor before = leaf.gradient
     if before is None:
         leaf.gradient = (<object> g).clone()
@@ -219,7 +219,7 @@ cdef int check_grad_shape(Tensor leaf, cnp.ndarray array) except -1:
 
 
 cdef int check_accumulate(Tensor leaf, object g, bint recorded) except -1:
-    """Raise what `accumulate` would raise, and change nothing."""
+    """Raise the errors of `accumulate`, but change nothing."""
     cdef cnp.ndarray array = (<Tensor> g).array if recorded or is_sparse(g) else <cnp.ndarray> g
     if is_closed(leaf):
         return 0
@@ -231,7 +231,7 @@ cdef int check_accumulate(Tensor leaf, object g, bint recorded) except -1:
 
 
 cdef object as_leaf_asks(Tensor leaf, object g, bint recorded):
-    """The gradient in the type of the leaf's `grad_dtype`, if that isn't its own; of what is there already, if any will do."""
+    """The gradient in the leaf's `grad_dtype`; if any dtype is allowed, in the dtype of an existing `.grad`."""
     cdef int own, dtype_code = leaf.extras.grad_code - 1
     cdef Hold section
     if dtype_code < 0:
@@ -247,7 +247,7 @@ cdef object as_leaf_asks(Tensor leaf, object g, bint recorded):
 
 
 cdef inline bint is_closed(Tensor leaf) except -1:
-    """Whether a leaf was frozen after it was used, and takes no gradient; one that was written since is no leaf."""
+    """Whether a leaf was frozen after it was used, so that it takes no gradient; raises if it is no leaf any more."""
     if leaf.grad_fn is not None:
         raise RuntimeError("leaf variable has been moved into the graph interior: it was used while it required grad, then "
                            f"frozen, and written to by {leaf.grad_fn.name()}. Write to a clone() of it.")
@@ -255,13 +255,13 @@ cdef inline bint is_closed(Tensor leaf) except -1:
 
 
 cdef int add_to_grad(Tensor leaf, cnp.ndarray array, bint ours) except -1:
-    """Case 7: the user may have set a `.grad` with any memory, also that of the gradient."""
+    """Case 7. The user may have set a `.grad` with any memory, including the gradient's own."""
     cdef cnp.ndarray memory
     check_grad_shape(leaf, array)
     if not ours and spans_meet(leaf.gradient.array, array):
         array = copied(array)
-    memory = leaf.gradient.array            # while NumPy copied, another thread may have been here
-    if code_of(memory) != code_of(array):   # the leaf got data of another type since
+    memory = leaf.gradient.array            # another thread may have replaced it during the copy
+    if code_of(memory) != code_of(array):   # the leaf's data has another dtype by now
         array = copy_in_order(array, code_of(memory))
     if takes_sums(memory):
         forget_rows(memory)
@@ -278,7 +278,7 @@ cdef bint takes_sums(cnp.ndarray memory) noexcept:
 
 
 cdef object vjp_into_grad(Tensor leaf, Node node, int i, object g, Request *request):
-    """The gradient for input `i`; None if there is none, or if the node has added it to the leaf's `.grad` (case 8)."""
+    """The gradient for input `i`; None if there is none, or if the node added it to the leaf's `.grad` (case 8)."""
     cdef Hold section
     if not FREE_THREADED:
         return vjp_into_held(leaf, node, i, g, request)
@@ -311,19 +311,19 @@ cdef inline object vjp_into_held(Tensor leaf, Node node, int i, object g, Reques
 
 
 cdef bint takes_any_layout(Tensor leaf) noexcept:
-    """Whether a new `.grad` may have its elements in C order: the leaf has, too, or enforce_grad_layout_policy(False)."""
+    """Whether a new `.grad` may be in C order: if the leaf is, or under enforce_grad_layout_policy(False)."""
     return cnp.PyArray_IS_C_CONTIGUOUS(leaf.array) or thread_state().mode & ANY_LAYOUT
 
 
 cdef cnp.ndarray rearranged(cnp.ndarray array, cnp.ndarray leaf):
-    """A copy with strides like those of the leaf."""
+    """A copy with the leaf's strides."""
     copy = empty_like(leaf)
     copy[...] = array
     return copy
 
 
 cdef cnp.ndarray empty_like(cnp.ndarray leaf):
-    """Memory with the strides of the leaf; in C order if the leaf's elements don't fill theirs."""
+    """Memory with the leaf's strides; in C order if the leaf has gaps between its elements."""
     cdef cnp.ndarray memory = np.empty_like(leaf)
     cdef int axis
     for axis in range(cnp.PyArray_NDIM(leaf)):
@@ -333,7 +333,7 @@ cdef cnp.ndarray empty_like(cnp.ndarray leaf):
 
 
 cdef int accumulate_recorded(Tensor leaf, Tensor g) except -1:
-    """Case 9: again if another thread changed the leaf's `.grad` meanwhile. In a dual level alone it is case 7."""
+    """Case 9: repeat if another thread changes the leaf's `.grad` meanwhile. In a dual level alone it is case 7."""
     cdef Tensor before, after
     while True:
         before = leaf.gradient
@@ -349,7 +349,7 @@ cdef int accumulate_recorded(Tensor leaf, Tensor g) except -1:
 
 
 cdef Tensor first_recorded(Tensor leaf, Tensor g):
-    """A recorded copy of the gradient, in the leaf's order of elements if that has an order, else in C order."""
+    """A recorded copy of the gradient, in the leaf's memory order if that is dense, else in C order."""
     cdef cnp.ndarray memory = None if is_sparse(g) else (
         np.empty_like(leaf.array, order="C") if thread_state().mode & ANY_LAYOUT else empty_like(leaf.array))
     cdef Tensor copy

@@ -1,4 +1,4 @@
-"""What comes to a leaf, added to its `.grad` with the hooks around it."""
+"""Adding a gradient to a leaf's `.grad`, with the hooks around it."""
 
 from autograd_cy._core.engine.graph_task cimport GraphTask
 from autograd_cy._core.graph.node cimport Node

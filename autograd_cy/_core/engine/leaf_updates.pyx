@@ -1,7 +1,7 @@
-"""What comes to a leaf: the hooks around it run, and its `.grad` is added to; at once, or for all leaves at the end of a task.
+"""Adding gradients to a leaf's `.grad`, with the hooks around it: at once, or for all leaves at the end of a task.
 
-An atomic task (`backward(atomic=True)`) holds what comes to its leaves back until the last node has run. Then it checks all of
-it, and only then adds it; so what fails before, a node or a hook, leaves no leaf changed.
+An atomic task (`backward(atomic=True)`) holds its leaves' gradients back until the last node has run. It then checks all of
+them before it adds any. So a node or hook that fails earlier leaves every leaf unchanged.
 """
 
 from autograd_cy._core.engine.graph_task cimport SEEN, GraphTask, as_seen
@@ -19,18 +19,18 @@ cnp.import_array()
 
 
 cdef class Update:
-    """What came to a leaf."""
+    """A gradient that arrived at a leaf."""
     cdef Node node
-    cdef object g               # an array, or a Tensor if the task records or it is sparse; None: nothing came
-    cdef tuple gradients        # those that hooks see, None if there are no hooks
+    cdef object g               # an array, or a Tensor if the task records or it is sparse; None: no gradient
+    cdef tuple gradients        # the gradients that hooks see, None if there are no hooks
     cdef bint is_first          # it became the leaf's first `.grad`
 
 
 cdef int update_leaf(GraphTask task, Node node, object g, bint seen) except -1:
-    """Add the gradient to the leaf's `.grad`, if `seen` with all hooks around it; an atomic task does so later."""
+    """Add the gradient to the leaf's `.grad`, with all hooks if `seen`; an atomic task does so later."""
     cdef Update update = Update.__new__(Update)
     update.node, update.g = node, g
-    g = None                                # from here on the update alone holds it
+    g = None                                # now only the update refers to it
     if seen:
         run_before(task, update)
     if task.held is not None:
@@ -41,7 +41,7 @@ cdef int update_leaf(GraphTask task, Node node, object g, bint seen) except -1:
 
 
 cdef int update_held(GraphTask task) except -1:
-    """Add all that was held back: nothing if any of it can't be added."""
+    """Add all gradients held back: none if any of them can't be added."""
     cdef Update update
     for update in task.held:
         begin(task, update)
@@ -59,14 +59,14 @@ cdef int update_held(GraphTask task) except -1:
 
 
 cdef int begin(GraphTask task, Update update) except -1:
-    """The leaf's node runs: what an error tells, and who asks for the current node."""
+    """Make the leaf's node the current node, for errors and queries."""
     task.node = update.node
     thread_state().node = <void *> update.node
     return 0
 
 
 cdef int run_before(GraphTask task, Update update) except -1:
-    """The hooks that may change what comes."""
+    """Run the hooks that may change the gradient."""
     cdef NodeHooks hooks = existing_hooks(update.node)
     update.gradients = (as_seen(task, update.g),)
     update.g = None
@@ -76,7 +76,7 @@ cdef int run_before(GraphTask task, Update update) except -1:
         observe_start(update.node, update.gradients)
     g = update.gradients[0]
     if g is not None:
-        # its Tensor holds the array, too: so `.grad` gets a copy
+        # the Tensor also refers to the array, so `.grad` gets a copy
         update.g = g if task.recorded or is_sparse(g) else (<Tensor> g).array
     return 0
 
@@ -92,7 +92,7 @@ cdef int add(GraphTask task, Update update) except -1:
 
 
 cdef int run_after(GraphTask task, Update update) except -1:
-    """The hooks that see the new `.grad`."""
+    """Run the hooks that see the new `.grad`."""
     cdef NodeHooks hooks = existing_hooks(update.node)
     cdef Tensor leaf = leaf_of(update.node)
     cdef Tensor first = leaf.gradient if update.is_first else None
@@ -101,7 +101,7 @@ cdef int run_after(GraphTask task, Update update) except -1:
     if hooks is not None and held_at(post_accumulate_slot(hooks)):
         run_post_accumulate_hooks(hooks, leaf)
         if first is not None and not task.recorded and not is_sparse(first):
-            update.gradients = (new_tensor(first.array),)   # as in PyTorch, post hooks see a first `.grad` after those
+            update.gradients = (new_tensor(first.array),)   # as in PyTorch, post hooks see a first `.grad` as these left it
     if hooks is not None and held_at(post_hooks_slot(hooks)):
         run_post_hooks(hooks, (), update.gradients)
     if task.watched & SEEN:

@@ -1,21 +1,21 @@
-"""How long nodes take, and which walks gain by several threads."""
+"""The cost of nodes, and which walks are faster with several threads."""
 
 from autograd_cy._core.engine.graph_task cimport GraphTask
 from autograd_cy._core.graph.node cimport Node
 
 cdef struct Cost:
     void *node_class
-    int size                        # the bits of the incoming gradient's number of bytes; more if hooks see the node
-    int seen                        # how often it was timed
+    int size                        # bit length of the incoming gradient's number of bytes; more for nodes with hooks
+    int seen                        # number of times it was timed
     double nanoseconds              # a running mean
 
 cdef struct Record:
     void *root_class
     Py_ssize_t nodes
-    int doubtful                    # several threads took the time of one
-    unsigned walks                  # since that
-    unsigned short_walks            # in a row that came to no long node
-    unsigned looks                  # walks since they are believed to be short
+    int doubtful                    # several threads used only one thread's processor time
+    unsigned walks                  # number of walks while it is doubtful
+    unsigned short_walks            # consecutive walks without a long node
+    unsigned looks                  # walks while they are expected to be short
     double alone, together          # nanoseconds
 
 cdef double now() noexcept nogil

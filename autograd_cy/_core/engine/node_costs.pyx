@@ -1,4 +1,4 @@
-"""How long nodes take, and which walks gain by several threads: case 6 of NOTE [Parallel walk] in parallel_walk.pyx."""
+"""The cost of nodes, and which walks are faster with several threads: case 6 of NOTE [Parallel walk] in parallel_walk.pyx."""
 
 from cpython.object cimport PyObject
 
@@ -35,13 +35,13 @@ cdef enum:
     KINDS = 1024
     RECORDS = 256
     HOOKED = 64
-    LONG = 20_000                   # nanoseconds that are worth another thread
-    SURE = 4                        # times that a kind of node is timed at least ...
-    SAMPLED = 64                    # ... then one of so many nodes
-    RETRIED = 16                    # one walk of so many goes the way that was slower
+    LONG = 20_000                   # nanoseconds from which another thread pays
+    SURE = 4                        # minimum number of timings of a kind of node ...
+    SAMPLED = 64                    # ... then one in this many nodes is timed
+    RETRIED = 16                    # one in this many walks takes the slower way
 
 cdef extern from "fork_lock.h":
-    Spin lock "autograd_cy_lock"    # of the tables, which walks of all threads share, where there is no GIL
+    Spin lock "autograd_cy_lock"    # protects the tables, which all threads share, where there is no GIL
     void watch_forks "autograd_cy_watch_forks"()
 
 watch_forks()
@@ -59,7 +59,7 @@ cdef double thread_time() noexcept nogil:
 
 
 cdef Cost *cost_of(GraphTask task, Node node) noexcept:
-    """What is known about nodes of this class with gradients of about this size."""
+    """The entry for nodes of this class with gradients of about this size."""
     cdef Scratch *scratch = notes_of(task, node)
     cdef object g
     cdef Py_ssize_t bytes = 0
@@ -84,9 +84,9 @@ cdef Cost *cost_of(GraphTask task, Node node) noexcept:
 
 
 cdef bint is_long(Cost *cost, Node node) noexcept:
-    """Whether such a node is worth another thread: it took long before, or it calls a user's code, of which nothing is known.
+    """Whether such a node is worth another thread: it took long before, or it runs user code that was never timed.
 
-    A leaf's gradient is added with the GIL held: nobody gains by that.
+    A leaf's gradient is added with the GIL held, so another thread would not help.
     """
     cdef Cost known = state_of(cost)
     if type(node) is AccumulateGrad and known.size < HOOKED:
@@ -103,7 +103,7 @@ cdef Cost state_of(Cost *cost) noexcept:
 
 
 cdef bint is_timed(Cost *cost, long n) noexcept:
-    """Whether the walk's node number `n` is to be timed."""
+    """Whether to time the walk's node number `n`."""
     return n % SAMPLED == 0 or state_of(cost).seen < SURE
 
 
@@ -118,7 +118,7 @@ cdef int note_time(Cost *cost, double nanoseconds) noexcept:
 
 
 cdef int note_bound(Cost *cost, double nanoseconds) noexcept:
-    """A node took so long at most: its thread may have waited for others."""
+    """Note an upper bound of a node's time: its thread may have waited for others."""
     cdef Cost known = state_of(cost)
     if known.seen == 0 or nanoseconds < known.nanoseconds:
         note_time(cost, nanoseconds)
@@ -126,7 +126,7 @@ cdef int note_bound(Cost *cost, double nanoseconds) noexcept:
 
 
 cdef Record *record_of(GraphTask task) noexcept:
-    """What is known about walks of graphs like this one."""
+    """The entry for walks of graphs like this one."""
     cdef void *root_class = Py_TYPE(<PyObject *> <Node> task.roots[0])
     cdef Record *record = &records[((<size_t> root_class >> 4) + <size_t> task.n_visited * 31) % RECORDS]
     spin(&lock)
@@ -137,7 +137,7 @@ cdef Record *record_of(GraphTask task) noexcept:
 
 
 cdef bint is_short(Record *record) noexcept:
-    """Whether no long node is to be expected: there was none lately. Now and then that is not believed."""
+    """Whether no long node is expected, because recent walks had none. Some walks check again."""
     cdef bint short = False
     spin(&lock)
     if record.short_walks >= SURE:
@@ -148,14 +148,14 @@ cdef bint is_short(Record *record) noexcept:
 
 
 cdef void note_length(Record *record, bint short) noexcept:
-    """A walk came to no long node, or just comes to one."""
+    """Note that a walk had no long node (`short`), or is about to run one."""
     spin(&lock)
     record.short_walks = record.short_walks + 1 if short else 0
     unspin(&lock)
 
 
 cdef bint gains(Record *record) noexcept:
-    """Whether the next such walk is to be one of several threads."""
+    """Whether the next such walk should use several threads."""
     cdef bint gains = True
     spin(&lock)
     if record.doubtful:
@@ -166,13 +166,13 @@ cdef bint gains(Record *record) noexcept:
 
 
 cdef int note_walk(Record *record, bint together, double nanoseconds, double processor) noexcept:
-    """A walk took so long; together: of several threads, which took so much processor time."""
+    """Note the time of a walk and, if it used several threads (`together`), its processor time."""
     spin(&lock)
     if not together:
         record.alone += (nanoseconds - record.alone) / (4 if record.alone else 1)
     else:
         record.together += (nanoseconds - record.together) / (4 if record.together else 1)
-        # about as much processor time as time: one thread worked at a time, as where all hold the GIL
+        # processor time close to elapsed time: one thread worked at a time, as when all need the GIL
         record.doubtful = 0.75 * nanoseconds < processor < 1.15 * nanoseconds
     unspin(&lock)
     return 0

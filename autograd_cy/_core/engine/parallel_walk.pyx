@@ -1,26 +1,26 @@
 """A backward that several threads walk.
 
 NOTE [Parallel walk]
-The caller is one of the threads; the others are workers (engine_pool.pyx). The GIL guards all that is shared; threads gain
-where nodes let go of it: Functions that wait, products, long loops. Where there is no GIL, the lock of the Walk takes its
-place, which is let go of at the same places.
-  1. What one thread would do is known before (walk_plan.pyx): each node has a rank, and each gradient a turn among those
-     that come to its node. A thread takes the ready node of the lowest rank. A gradient that comes before its turn is put
-     aside, one that is none counts as a turn, too. So sums have the bits of the serial walk, whoever computed what.
+The caller is one of the threads; the others are workers (engine_pool.pyx). The GIL protects all shared data; threads gain
+where nodes release it: Functions that wait, products, long loops. Without a GIL the lock of the Walk replaces it, and is
+released at the same places.
+  1. The serial order is computed first (walk_plan.pyx): each node has a rank, and each gradient a turn among those that go
+     to its node. A thread takes the ready node of the lowest rank. A gradient that arrives before its turn is put aside; a
+     missing one (None) uses a turn, too. So sums are bitwise those of the serial walk, whichever thread computes a term.
   2. A node that may add its gradient to a part of the sum (`added_to_parts`) starts when its turn has come: a -0.0 elsewhere
      in the sum stays as it is.
-  3. What depends on the order of the nodes waits until all of lower rank have run (`take_turn`): random numbers, and hooks
-     that unpack what was saved, such as a checkpoint's. Its thread sleeps, and another one may be called in its place.
-  4. After an error nodes of higher rank don't start, those of lower rank do: so the error is that of the serial walk. Nodes of
-     higher rank that ran meanwhile have run, and added to `.grad`. After KeyboardInterrupt and its like nothing starts.
-  5. Each thread has the modes and a copy of the context of the caller, and what it sets there is lost. Hooks of different
-     branches may run at the same time. Callbacks run in the caller's thread, as the last.
-  6. It has to pay. A walk begins in the caller alone; it goes on with several threads when two nodes are ready, and the
-     next one is of a kind (class, size of the gradient) that took long before, or is a user's code that nobody has timed. If
-     the walk then took as much processor time as time, threads may have waited for each other: such walks are timed both ways.
-     Walks that came to no long node some times in a row run as without threads, but for one in sixteen.
-  7. One thread does all where gradients are recorded (the numbers of their nodes would depend on who came first), within vmap
-     and dual levels, for observers of all operations, and while a profiler records.
+  3. Code that depends on the order of nodes waits until all nodes of lower rank have run (`take_turn`): random numbers, and
+     unpack hooks, such as a checkpoint's. Its thread sleeps, and another one may be called in its place.
+  4. After an error nodes of higher rank don't start, but those of lower rank do, so the error is that of the serial walk.
+     Nodes of higher rank may already have run and added to `.grad`. After KeyboardInterrupt and similar no node starts.
+  5. Each thread has the caller's modes and a copy of its context; what it sets there is lost. Hooks of different branches
+     may run at the same time. Callbacks run last, in the caller's thread.
+  6. Threads are used only if they pay. A walk begins in the caller alone. It switches to several threads when two nodes are
+     ready and the next one is of a kind (class, size of the gradient) that took long before, or is user code that was never
+     timed. If the walk's processor time is then about its elapsed time, threads may have waited for each other: such walks
+     are timed both ways. After several walks in a row without a long node, only one in sixteen looks for one.
+  7. One thread runs everything if gradients are recorded (the numbers of their nodes would depend on timing), within vmap
+     and dual levels, with observers of all operations, and while a profiler records.
 """
 
 from _thread import allocate_lock
@@ -59,21 +59,21 @@ from autograd_cy._core.graph.node import added_to_parts
 
 cnp.import_array()
 
-cdef unsigned long long LAST = <unsigned long long> -1      # the key of rank 0 in the heap
+cdef unsigned long long LAST = <unsigned long long> -1      # the heap's key of rank 0
 
 engine.run_in_parallel = NULL
 reentry.turn_taker = NULL
 
 cdef int usual_threads = 1          # set_num_interop_threads
-cdef int n_extents = 0              # parallel_backward: how many are entered, in all contexts
+cdef int n_extents = 0              # number of entered parallel_backward blocks, in all contexts
 cdef int n_walks = 0
-cdef object pace = None             # for tests: called before each node of a walk of several threads, which any walk is then
+cdef object pace = None             # for tests: called before each node; every walk is then parallel
 cdef object threads_here = ContextVar("autograd_cy parallel_backward", default=0)
 
 
 @cython.final
 cdef class Turn:
-    """A node that waits until all before it have run."""
+    """A node that waits until all nodes before it have run."""
     cdef Py_ssize_t rank
     cdef object lock
     cdef bint has_come
@@ -83,23 +83,23 @@ cdef class Turn:
 cdef class Walk(Job):
     cdef GraphTask task
     cdef Plan plan
-    cdef ThreadState state          # with which a worker begins
+    cdef ThreadState state          # a worker's initial state
     cdef object context
-    cdef int most                   # threads
-    cdef int inside                 # threads that take part now
-    cdef int running                # nodes
-    cdef int blocked                # of those: they wait for their turn
+    cdef int most                   # maximum number of threads
+    cdef int inside                 # number of threads that take part now
+    cdef int running                # number of running nodes
+    cdef int blocked                # number of these that wait for their turn
     cdef Py_ssize_t limit           # nodes of this rank and above don't start
     cdef object error
     cdef Node failed
-    cdef dict ranks                 # of the nodes that run
-    cdef list turns                 # the Turns that are waited for
-    cdef object lock                # on which the caller sleeps
+    cdef dict ranks                 # of the running nodes
+    cdef list turns                 # the Turns of waiting nodes
+    cdef object lock                # the caller sleeps on it
     cdef bint asleep
     cdef double processor           # time of all threads, in nanoseconds
-    cdef object pace                # what `set_pace` set when the walk began
+    cdef object pace                # the function from `set_pace` when the walk began
 
-    # what a thread does
+    # code of every thread
 
     cdef bint wants_help(self) noexcept:
         cdef Hold section
@@ -110,7 +110,7 @@ cdef class Walk(Job):
         return wants
 
     cdef bint has_work(self) noexcept:
-        """Whether a node is ready that may start."""
+        """Whether a ready node may start."""
         return self.task.ready.size > 0 and <Py_ssize_t> (LAST - self.task.ready.items[0].sequence_number) < self.limit
 
     cdef int help(self) except -1:
@@ -118,7 +118,7 @@ cdef class Walk(Job):
         return 0
 
     def take_part(self):
-        """Run nodes, in a worker."""
+        """Run nodes in a worker."""
         cdef ThreadState *state = thread_state()
         cdef ThreadState before = state[0]
         cdef double start = thread_time()
@@ -134,7 +134,7 @@ cdef class Walk(Job):
             state[0] = before
 
     cdef bint enter(self, ThreadState *state) noexcept:
-        """Take part from now on, in the caller's state; not if the walk is over."""
+        """Take part with the caller's state, unless the walk is over."""
         cdef Hold section
         cdef bint goes_on
         hold(&section, <PyObject *> self)
@@ -154,7 +154,7 @@ cdef class Walk(Job):
         let_go(&section)
 
     cdef int run_ready(self, ThreadState *state, bint is_caller) except -1:
-        """Run nodes as long as there are any."""
+        """Run nodes while there are any."""
         cdef Py_ssize_t rank
         cdef Node node
         cdef Cost *cost
@@ -179,7 +179,7 @@ cdef class Walk(Job):
         return 0
 
     cdef Node begin_next(self, Py_ssize_t *rank):
-        """The next node, which runs from now on; None if there is none that may."""
+        """Take the next node and count it as running; None if there is none that may start."""
         cdef Hold section
         cdef Node node = None
         hold(&section, <PyObject *> self)
@@ -194,7 +194,7 @@ cdef class Walk(Job):
             let_go(&section)
 
     cdef int end(self, Node node, Py_ssize_t rank) except -1:
-        """A node has run, or failed."""
+        """Note that a node has run or failed."""
         cdef Hold section
         hold(&section, <PyObject *> self)
         try:
@@ -206,7 +206,7 @@ cdef class Walk(Job):
             let_go(&section)
 
     cdef int run_alone(self, Node node, Place *place) except -1:
-        """`run_node`: evaluate a node, with its lock and the walk's held."""
+        """`run_node`: evaluate a node with its lock and the walk's held."""
         cdef HoldBoth section
         hold_both(&section, <PyObject *> self, <PyObject *> node)
         try:
@@ -215,7 +215,7 @@ cdef class Walk(Job):
             let_both_go(&section)
 
     cdef int evaluate(self, Node node, Place *place) except -1:
-        """The engine's `evaluate`, with gradients handed on in turn."""
+        """The engine's `evaluate`, with gradients delivered in turn."""
         cdef GraphTask task = self.task
         cdef bint needed, watched
         cdef PyObject *incoming
@@ -267,7 +267,7 @@ cdef class Walk(Job):
         return 0
 
     cdef object gradient(self, Node node, Place *place, int i, object g, bint last, Node target):
-        """`gradient_for`; apart from what waits at the target unless its turn has come."""
+        """`gradient_for`; computed separately from the target's sum unless its turn has come."""
         cdef Request request
         if self.plan.places[notes_of(self.task, target).waiting].next_turn == self.plan.turns[place.edges + i]:
             return gradient_for(self.task, node, i, g, last, target)
@@ -297,7 +297,7 @@ cdef class Walk(Job):
         return 0
 
     cdef int deliver(self, Node target, int output, int turn, object g, bint last) except -1:
-        """Hand a gradient (None: there is none) to a node; put it aside if others come first."""
+        """Deliver a gradient (or None) to a node, or put it aside if it is not its turn."""
         cdef Scratch *scratch = notes_of(self.task, target)
         cdef Place *place = &self.plan.places[scratch.waiting]
         if turn != place.next_turn:
@@ -306,7 +306,7 @@ cdef class Walk(Job):
             return 0
         if g is not None:
             show_all(g)
-            add_gradient(scratch, target, output, g, False)     # which may let other threads run: their turn is later
+            add_gradient(scratch, target, output, g, False)     # may let other threads run, but their turns come later
             show_all(<object> scratch.buffer)
         if self.has_come(scratch, place):
             self.make_ready(target, scratch.waiting, last)
@@ -316,13 +316,13 @@ cdef class Walk(Job):
         return 0
 
     cdef bint has_come(self, Scratch *scratch, Place *place) noexcept:
-        """A turn is over; returns whether it was the last."""
+        """End a turn; returns whether it was the last."""
         place.next_turn += 1
         scratch.dependencies -= 1
         return scratch.dependencies == 0
 
     cdef int add_early(self, Node target, Scratch *scratch, Place *place) except -1:
-        """Add what was put aside for turns that have come."""
+        """Add gradients that were put aside and whose turns have come."""
         cdef object what, g
         cdef int output
         while (what := self.plan.take_early(place)) is not None:
@@ -341,7 +341,7 @@ cdef class Walk(Job):
         return 0
 
     cdef int make_ready(self, Node node, Py_ssize_t rank, bint last) except -1:
-        """All gradients have come; case 2 of NOTE [Parallel walk]."""
+        """All gradients have arrived: start the node, unless case 2 of NOTE [Parallel walk] delays it."""
         cdef Node target
         cdef Place *place
         if type(node) in added_to_parts:
@@ -354,7 +354,7 @@ cdef class Walk(Job):
         return self.start(node, rank, last)
 
     cdef int start(self, Node node, Py_ssize_t rank, bint last) except -1:
-        """Put a node into the heap. `last`: the thread that does it has nothing else to do."""
+        """Push a node onto the heap. `last`: this thread has nothing else to do."""
         cdef bint long_ = is_long(cost_of(self.task, node), node)
         push(&self.task.ready, LAST - <unsigned long long> rank, <PyObject *> node)
         if (long_ or self.pace is not None) and (not last or self.task.ready.size > 1):
@@ -362,7 +362,7 @@ cdef class Walk(Job):
         return 0
 
     cdef int call_help(self) except -1:
-        """Wake somebody for a node that is ready."""
+        """Wake a thread for a ready node."""
         if self.asleep:
             self.wake_caller()
         elif self.inside + load_int(&self.coming) < self.most + self.blocked:
@@ -377,7 +377,7 @@ cdef class Walk(Job):
         return 0
 
     cdef int settle(self) except -1:
-        """After a node, or when one begins to wait: who can go on is told so."""
+        """Wake threads that can continue, after a node has ended or begun to wait."""
         cdef bint stuck
         cdef Turn turn, first = None
         if self.turns:
@@ -387,7 +387,7 @@ cdef class Walk(Job):
                 if first is None or turn.rank < first.rank:
                     first = turn
             stuck = self.running == self.blocked and not self.has_work() and load_int(&self.coming) == 0
-            if stuck and self.plan.n_parked == 0:           # somebody cut the graph meanwhile
+            if stuck and self.plan.n_parked == 0:           # the graph was cut meanwhile
                 self.call_turn(first)
         if self.asleep and (self.running == 0 or (self.has_work() and self.running == self.blocked)):
             self.wake_caller()
@@ -409,7 +409,7 @@ cdef class Walk(Job):
             let_go(&section)
 
     cdef int await_turn(self, Py_ssize_t rank) except -1:
-        """`wait_for_turn`, with the walk's lock held, but not while it sleeps."""
+        """`wait_for_turn`, with the walk's lock held, which is released while it sleeps."""
         cdef Turn turn
         if rank > self.plan.first_open and rank < self.limit:
             turn = Turn.__new__(Turn)
@@ -443,10 +443,10 @@ cdef class Walk(Job):
             let_both_go(&section)
         return 0
 
-    # what the caller does
+    # code of the caller
 
     cdef int lead(self, ThreadState *state) except -1:
-        """Run nodes until all have run, or one failed; then no thread is at it."""
+        """Run nodes until all have run or one has failed, and no thread takes part any more."""
         self.call_all()
         while True:
             self.run_ready(state, True)
@@ -454,7 +454,7 @@ cdef class Walk(Job):
                 return 0
 
     cdef int call_all(self) except -1:
-        """Call as many threads as find a node."""
+        """Call as many threads as can find a node."""
         cdef Hold section
         cdef Py_ssize_t _k
         hold(&section, <PyObject *> self)
@@ -466,7 +466,7 @@ cdef class Walk(Job):
         return 0
 
     cdef bint is_over(self) except -1:
-        """Whether all has run; else the caller has slept until there was something to do, or has found something."""
+        """Whether all nodes have run; if not, sleep until there may be work, or restart parked nodes."""
         cdef Hold section
         hold(&section, <PyObject *> self)
         try:
@@ -482,7 +482,7 @@ cdef class Walk(Job):
             let_go(&section)
 
     cdef int sleep(self) except -1:
-        """Until somebody has something for the caller, or all nodes that run have ended."""
+        """Sleep until there is work for the caller, or all running nodes have ended."""
         self.asleep = True
         try:
             self.lock.acquire()
@@ -496,7 +496,7 @@ cdef class Walk(Job):
 
 
 cdef inline void show_all(object g) noexcept:
-    """Let other threads tell whether they alone have a gradient: what is done to it in place is to be what one thread does."""
+    """Let other threads detect whether they alone refer to a gradient, so that they write in place as one thread would."""
     cdef object base
     if FREE_THREADED and type(g) is cnp.ndarray:
         open_to_all(<PyObject *> g)
@@ -506,7 +506,7 @@ cdef inline void show_all(object g) noexcept:
 
 
 cdef int show_what_waits(GraphTask task) except -1:
-    """`show_all`, of the gradients that have come before the walk."""
+    """`show_all` for gradients that arrived before the walk."""
     cdef Scratch *scratch
     cdef Py_ssize_t k
     for k in range(task.n_visited):
@@ -519,7 +519,7 @@ cdef int show_what_waits(GraphTask task) except -1:
 
 
 cdef int walk_together(GraphTask task, ThreadState *state, int most) except -1:
-    """Go on with several threads."""
+    """Continue the task with several threads."""
     cdef double processor
     cdef Hold section
     cdef Walk walk = Walk.__new__(Walk)
@@ -545,7 +545,7 @@ cdef int walk_together(GraphTask task, ThreadState *state, int most) except -1:
     try:
         walk.lead(state)
     finally:
-        if add_int(&n_walks, -1) == 0 and not FREE_THREADED:        # else another one may just have begun
+        if add_int(&n_walks, -1) == 0 and not FREE_THREADED:        # else another walk may just have begun
             reentry.turn_taker = NULL
         end_job(walk)
         hold(&section, <PyObject *> walk)
@@ -562,7 +562,7 @@ cdef int walk_together(GraphTask task, ThreadState *state, int most) except -1:
 
 
 cdef int renumber(GraphTask task) except -1:
-    """Let the ready nodes stand in the heap by their ranks."""
+    """Order the ready nodes in the heap by rank."""
     cdef list nodes = []
     cdef Node node
     while task.ready.size:
@@ -573,7 +573,7 @@ cdef int renumber(GraphTask task) except -1:
 
 
 cdef int take_turn() except -1:
-    """Wait for the turn of the node that runs in this thread, and of those within which it runs."""
+    """Wait for the turn of this thread's running node, and of the nodes around it."""
     cdef ThreadState *state = thread_state()
     cdef GraphTask task = current_task()
     cdef void *node = state.node
@@ -588,7 +588,7 @@ cdef int take_turn() except -1:
 
 
 cdef int run_or_share(GraphTask task) except -1:
-    """`engine.run`, which goes on with several threads when that pays: case 6 of NOTE [Parallel walk]."""
+    """`engine.run`, which switches to several threads when that pays: case 6 of NOTE [Parallel walk]."""
     cdef int most = engine_threads() if load_int(&n_extents) else peek_int(&usual_threads)
     cdef ThreadState *state = thread_state()
     cdef Py_ssize_t n = 0
@@ -633,10 +633,10 @@ cdef int run_or_share(GraphTask task) except -1:
 
 
 cdef int look_for_help() noexcept:
-    """Let the engine ask whether several threads are wanted, or not even that."""
+    """Set or clear the engine's hook for several threads, depending on whether any are enabled."""
     cdef Hold section
     cdef bint wanted
-    hold(&section, <PyObject *> threads_here)       # who comes last knows all extents
+    hold(&section, <PyObject *> threads_here)       # the last thread to come here sees all extents
     wanted = peek_int(&usual_threads) > 1 or load_int(&n_extents) > 0
     store_pointer(<void **> &engine.run_in_parallel, <void *> run_or_share if wanted else NULL)
     let_go(&section)
@@ -644,18 +644,18 @@ cdef int look_for_help() noexcept:
 
 
 def set_engine_threads(int n):
-    """set_engine_threads(n): how many threads run a backward, unless parallel_backward says otherwise."""
+    """set_engine_threads(n): the number of threads of a backward, unless parallel_backward sets another."""
     store_int(&usual_threads, n)
     look_for_help()
 
 
 def engine_threads():
-    """engine_threads() -> int: how many threads run a backward in this context."""
+    """engine_threads() -> int: the number of threads of a backward in this context."""
     return threads_here.get() or peek_int(&usual_threads)
 
 
 def set_pace(function):
-    """set_pace(function): let several threads run any backward at once, and call the function before each node. For tests."""
+    """set_pace(function): make every backward parallel at once, and call the function before each node. For tests."""
     global pace
     cdef Hold section
     hold(&section, <PyObject *> threads_here)
@@ -672,7 +672,7 @@ cdef object pace_now():
 
 
 def enter_parallel(int n):
-    """enter_parallel(n) -> token: n threads run a backward in this context, until leave_parallel(token)."""
+    """enter_parallel(n) -> token: use n threads for a backward in this context, until leave_parallel(token)."""
     token = threads_here.set(n)
     add_int(&n_extents, 1)
     look_for_help()
@@ -680,7 +680,7 @@ def enter_parallel(int n):
 
 
 def leave_parallel(token):
-    """leave_parallel(token): undo what enter_parallel did."""
+    """leave_parallel(token): undo enter_parallel."""
     add_int(&n_extents, -1)
     look_for_help()
     threads_here.reset(token)

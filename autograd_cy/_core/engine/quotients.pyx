@@ -1,4 +1,4 @@
-"""The quotient of the gradient of f(y) and y where both are 0: the second derivative of f(norm(x)) at 0 needs it.
+"""The quotient of the gradient of f(y) and y where both are 0, for the second derivative of f(norm(x)) at 0.
 
 NOTE [Norms of 0]
 The gradient of a norm, distance or deviation y = |x| is x (g / y) for an incoming gradient g = f'(y). At x = 0 the
@@ -9,7 +9,7 @@ dg/dy = f''(0), which a backward of g computes.
      f''''(0) y**2 / 2.
   3. Forward over reverse mode needs the backward of g, too, although the caller didn't ask for a recorded backward. So a norm
      that is 0 within dual levels is noted (`note_zero_norm`), and grad() is recorded until these levels are closed.
-  4. Forward over forward and reverse over forward mode have no g: the second derivative is 0 there. So it is in a product of
+    4. Forward over forward and reverse over forward mode have no g: the second derivative is 0 there. So it is in a product of
      two norms that were computed one after the other: the gradient of each is the other, which doesn't depend on it.
   5. abs() doesn't save its result, so the second derivative of f(abs(x)) is 0 at 0, of complex numbers, too.
 """
@@ -28,7 +28,7 @@ from autograd_cy._core.engine.engine import run_task
 from autograd_cy._core.graph.samples import SampleTakenForAll
 
 cdef enum:
-    DEEPEST = 3                     # a limit of a limit ...: each doubles the work
+    DEEPEST = 3                     # a limit of a limit ...: each one doubles the work
 
 
 cdef object limit_of_quotient(Node node, object g, object y):
@@ -53,7 +53,7 @@ cdef object limit_of_quotient(Node node, object g, object y):
 
 
 cdef int depth_of_limits(GraphTask task, Node node) except -1:
-    """How many of the tasks around were started here, for nodes of the same class."""
+    """How many of the enclosing tasks were started here, for nodes of the same class."""
     cdef int depth = 0
     while task.outer_node != NULL and type(<Node> task.outer_node) is type(node):
         depth += 1

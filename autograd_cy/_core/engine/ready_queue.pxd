@@ -1,4 +1,4 @@
-"""The nodes to which all gradients have come: a heap, the latest recorded on top (knows nodes by their number only)."""
+"""The ready nodes, which have all of their gradients: a heap, the latest recorded on top (knows only sequence numbers)."""
 
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.object cimport PyObject
@@ -36,7 +36,7 @@ cdef inline int push(ReadyQueue *queue, unsigned long long sequence_number, PyOb
 
 
 cdef inline PyObject *pop(ReadyQueue *queue) noexcept:
-    """Take out the node with the largest number; there has to be one."""
+    """Remove and return the node with the largest number; the queue must not be empty."""
     cdef Ready *items = queue.items
     cdef PyObject *top = items[0].node
     cdef Ready last

@@ -1,4 +1,4 @@
-"""What hooks and Functions may ask the backward that is running, and what it would do if it ran."""
+"""What hooks and Functions can query about the running backward, and which nodes a backward would run."""
 
 from cpython.mem cimport PyMem_Malloc
 from cpython.object cimport PyObject
@@ -20,7 +20,7 @@ cdef GraphTask needed_task(str caller):
 
 
 def current_node():
-    """current_node() -> Node or None: the node that the engine runs in this thread; None outside of backward.
+    """current_node() -> Node or None: the node that runs in this thread; None outside of backward.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(1, requires_grad=True)
@@ -44,7 +44,7 @@ def current_graph_task_id():
 
 
 def task_notes():
-    """task_notes() -> dict: what hooks want to remember for as long as the running backward lasts.
+    """task_notes() -> dict: a dict for hooks that lasts as long as the running backward.
 
     RuntimeError outside of backward.
 
@@ -66,13 +66,13 @@ def task_notes():
 
 
 def is_checkpoint_valid():
-    """Whether no running backward was given inputs: then a checkpoint may run its part of the graph by itself."""
+    """Whether no running backward was given inputs: then a checkpoint may run a nested backward on its part of the graph."""
     cdef GraphTask task = current_task()
     return task is None or task.whole
 
 
 def queue_callback(callback):
-    """Call `callback()` when the last node of the running backward has run; not if it fails before that."""
+    """Call `callback()` after the last node of the running backward; not if the backward fails before that."""
     cdef GraphTask task = current_task()
     if task is None:
         raise RuntimeError("Final callbacks can only be installed during backward pass.")
@@ -84,7 +84,7 @@ def queue_callback(callback):
 
 
 def will_execute(Node node not None):
-    """will_execute(node) -> bool: whether the running backward has a gradient for this node, or had.
+    """will_execute(node) -> bool: whether the running backward will need or has needed a gradient for this node.
 
     RuntimeError outside of backward.
 
@@ -106,7 +106,7 @@ def will_execute(Node node not None):
 
 
 def is_captured_leaf(Node node not None):
-    """Whether the running grad() was asked for the gradient of this leaf, of which it only takes what arrives."""
+    """Whether the running grad() captures the gradient of this leaf instead of running its node."""
     cdef GraphTask task = needed_task("is_captured_leaf()")
     return type(node) is AccumulateGrad and task.reaches(node) and notes_of(task, node).captured != 0
 
@@ -118,7 +118,7 @@ def keeps_graph():
 
 
 def execution_order():
-    """execution_order() -> list: the nodes that the running backward has still to run, in order, the current one first.
+    """execution_order() -> list: the nodes that the running backward has yet to run, in order, the current one first.
 
     RuntimeError outside of backward, and where several threads run the nodes.
 
@@ -136,7 +136,7 @@ def execution_order():
 
 
 def planned_order(tuple roots, tuple inputs, bint accumulates):
-    """[(node, whether it runs itself), ...] in the order in which backward would come to them, without running it."""
+    """[(node, whether it runs itself), ...] in the order of a backward, without running it."""
     cdef GraphTask task = new_task(None)
     cdef Node node
     check_ends(roots)
@@ -158,7 +158,7 @@ def planned_order(tuple roots, tuple inputs, bint accumulates):
 
 
 cdef list order_of(GraphTask task):
-    """What the engine would do from here on, with the edges that are left to count in a dict."""
+    """The order in which the engine would run the remaining nodes; counts remaining edges in a dict."""
     cdef ReadyQueue queue = copied(&task.ready)
     cdef Node node = task.node, target
     cdef list order = []
@@ -196,13 +196,13 @@ cdef bint is_argument(Tensor leaf) noexcept:
 
 
 def end_arguments(tuple leaves):
-    """end_arguments(leaves): these, by which a transform differentiates, are nobody else's: its function has returned."""
+    """end_arguments(leaves): mark the leaves of a transform whose function has returned; no other code uses them."""
     for leaf in leaves:
         extras_of_tensor(<Tensor> leaf).is_argument = True
 
 
 cdef int claim_roots(GraphTask walk, tuple roots) except -1:
-    """The nodes of the roots that require grad join the walk."""
+    """Add the nodes of roots that require grad to the walk."""
     for root in roots:
         if wants_grad(<Tensor> root):
             walk.claim(gradient_node(<Tensor> root))
@@ -210,7 +210,7 @@ cdef int claim_roots(GraphTask walk, tuple roots) except -1:
 
 
 cdef int claim_targets(GraphTask walk, Node node) except -1:
-    """The nodes that a node leads to join the walk."""
+    """Add the targets of a node to the walk."""
     cdef Node target
     cdef int i
     for i in range(node.n_edges):
@@ -229,7 +229,7 @@ def depends_on_others(tuple roots, tuple leaves):
     cdef list held = [gradient_node(<Tensor> leaf) for leaf in leaves if (<Tensor> leaf).grad_fn is None]
     cdef Py_ssize_t k = 0
     cdef Node node
-    count_running(1)                    # so that nobody frees a node meanwhile
+    count_running(1)                    # so that no node is freed meanwhile
     try:
         for node in held:
             walk.claim(node).captured = True

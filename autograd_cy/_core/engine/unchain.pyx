@@ -9,7 +9,7 @@ from autograd_cy._core.runtime.free_threading cimport Hold, hold, let_go
 
 
 cdef int cut(Node node) except -1:
-    """Let a node's gradients go nowhere. A backward that is walking over it finds its edges, but to no node."""
+    """Cut a node's edges. A backward that is walking over it finds the edges, but without targets."""
     cdef Hold section
     hold(&section, <PyObject *> node)
     try:
@@ -22,7 +22,7 @@ cdef int cut_held(Node node) except -1:
     """`cut`, with the node's lock held."""
     cdef NodeExtras extras = <NodeExtras> node.extras if has_node_extras(node) else None
     keep_for_running((node.next0, node.next1, node.next2))
-    node.joint = False                  # so that no Function is called for nothing
+    node.joint = False                  # so that no Function is called in vain
     node.leaf_edges = 0
     node.next0 = node.next1 = node.next2 = None
     if extras is not None and extras.edges is not None:
@@ -43,8 +43,8 @@ cdef int make_leaf(Tensor tensor) except -1:
 def unchain(Tensor tensor):
     """unchain(tensor) -> Tensor: make a computed tensor a leaf that requires no grad, and return it.
 
-    What was computed from it keeps its graph, but backward stops here. The other outputs of the same operation (of
-    unbind, say) are cut off, too.
+    Tensors computed from it keep their graph, but backward stops here. The other outputs of the same operation (of unbind,
+    say) are cut off, too.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(1, requires_grad=True)
@@ -64,10 +64,10 @@ def unchain(Tensor tensor):
 
 
 def unchain_backward(Tensor tensor):
-    """unchain_backward(tensor) -> Tensor: the same for everything that the tensor was computed from.
+    """unchain_backward(tensor) -> Tensor: unchain the tensor and everything that it was computed from.
 
-    All memory that its graph held is free afterwards, and backward stops at any tensor that was part of it: call it on
-    the loss after each backward, and the state can be carried on (as Chainer's method of that name).
+    All memory that its graph held is freed, and backward stops at any tensor that was part of it. Call it on the loss after
+    each backward, and continue with the state (like Chainer's method of that name).
 
     >>> import autograd_cy as ag
     >>> w = ag.ones(1, requires_grad=True)
@@ -96,7 +96,7 @@ def unchain_backward(Tensor tensor):
         node = <Node> nodes.pop()
         for i in range(node.n_edges):
             if i < 3 and node.leaf_edges & (1 << i):
-                continue                    # to a leaf, whose AccumulateGrad need not be made for this
+                continue                    # a leaf, whose AccumulateGrad need not be made
             target = node.next_node(i)
             if target is not None and target not in seen:
                 seen.add(target)

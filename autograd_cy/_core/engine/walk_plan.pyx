@@ -1,8 +1,8 @@
-"""The order in which one thread would run the nodes of a task, and so that of the gradients that come to each.
+"""The serial order of a task's nodes and of the gradients that arrive at each.
 
-It is found by going through what the task has still to do without computing anything: the same heap, fed in the same order, so
-that also numbers that are equal, or in no topological order, come out as they would. A node's place in the order, its rank,
-stands in the `waiting` of the task's notes on it, which nobody needs once the walk has begun.
+It is found by simulating the rest of the task without computing anything: the same heap, fed in the same order, gives the
+same result even if numbers are equal or in no topological order. A node's place in the order, its rank, is stored in
+`waiting` of the task's scratch, which is unused once the walk has begun.
 """
 
 cimport cython
@@ -27,7 +27,7 @@ cdef class Plan:
         PyMem_Free(self.turns)
 
     cdef int make(self, GraphTask task) except -1:
-        """Find the order of what is left to do."""
+        """Find the order of the remaining nodes."""
         cdef ReadyQueue queue
         cdef Py_ssize_t k, n_edges = 0
         cdef Node node
@@ -76,14 +76,14 @@ cdef class Plan:
         return 0
 
     cdef int finish(self, Py_ssize_t rank) noexcept:
-        """A node has run, or failed."""
+        """Note that a node has run or failed."""
         self.places[rank].done = True
         while self.first_open < self.size and self.places[self.first_open].done:
             self.first_open += 1
         return 0
 
     cdef int put_aside(self, Place *place, int turn, object what) except -1:
-        """Keep for a later turn: (output number, gradient), or a node that may not run before."""
+        """Keep something for a later turn: (output number, gradient), or a node that may not run before."""
         cdef dict early
         if place.early == NULL:
             early = {}
@@ -95,7 +95,7 @@ cdef class Plan:
         return 0
 
     cdef object take_early(self, Place *place):
-        """What was put aside for the turn that has come, or None."""
+        """Take out what was kept for the current turn, or None."""
         cdef object what = None
         if place.early != NULL:
             what = (<dict> place.early).pop(place.next_turn, None)
@@ -104,7 +104,7 @@ cdef class Plan:
         return what
 
     cdef list unpark(self):
-        """The nodes that were put aside: what they waited for does not come any more."""
+        """Take out the nodes that were put aside, because their turns will never come."""
         cdef list found = []
         cdef Py_ssize_t k
         for k in range(self.size):
