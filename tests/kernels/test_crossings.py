@@ -65,6 +65,7 @@ BLOCKS = {
     "channel_lines.FEWEST": 4,
     "channel_taps.PLACES": 64,
     "channel_taps.TOTALS": 1 << 17,
+    "channels.NARROW": 4,
     "channels.TILE": 16,
     "channel_lines.VECTORS": 2,
     "channel_norm_loops.COLUMNS": 256,
@@ -78,7 +79,6 @@ BLOCKS = {
     "conv_arrays.FEWEST": 32,  # crossed in test_channels_last.py, as are the next
     "conv_arrays.COLUMNS": 32,
     "conv_arrays.LANES": 16,
-    "conv_arrays.NARROW": 4,
     "conv_arrays.SHORT": 256,
     "conv_arrays.WIDE": 8,
     "cross_entropy_loops.BLOCK": 1024,

@@ -338,6 +338,26 @@ def test_few_channels_and_filters(channels, filters, groups, kernel, stride, thr
         assert ag.equal(other, shared)
 
 
+@pytest.mark.parametrize("channels", [1, 3, 4, 5, 15, 16, 17, 63, 64, 65, 80, 145])
+@pytest.mark.parametrize(
+    "name", ["max_pool, overlapping", "max_pool, dilated", "avg_pool, padded", "adaptive_max_pool", "bilinear"]
+)
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
+def test_planes_of_any_number_of_channels(channels, name, dtype, threads):
+    plain, results = numbers(3, channels, 7, 19, dtype=dtype), []
+    for last, count in ((False, 1), (True, 1), (True, 2)):
+        threads(count)
+        x = (in_last(plain) if last else plain.clone()).requires_grad_()
+        y = ROWS[name][0](x)
+        g = numbers(*y.shape, seed=5, dtype=dtype)
+        results.append([y, *ag.autograd.grad(y, x, in_last(g) if last else g)])
+        assert not last or all(format_of(t) is ag.channels_last for t in results[-1])
+    tolerance = 1e-5 if dtype is ag.float32 else 1e-12
+    for one, other, shared in zip(*results, strict=True):
+        np.testing.assert_allclose(other.detach().numpy(), one.detach().numpy(), rtol=tolerance, atol=tolerance)
+        assert ag.equal(other, shared)
+
+
 @pytest.mark.parametrize("channels", [1, 3, 5, 17, 63, 64, 65, 128, 129, 256, 257, 320])
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("dtype", [ag.float32, ag.float64])

@@ -2,6 +2,9 @@
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+cdef enum:
+    NARROW = 4          # channels, up to which copies to C order and back take less than vectors that are mostly empty
+
 cdef bint has_channels_last(cnp.ndarray x) noexcept
 cdef cnp.ndarray in_format(cnp.ndarray array, bint channels_last)
 cdef cnp.ndarray in_c_order(cnp.ndarray array, int dtype_code)

@@ -19,7 +19,7 @@ NOTE [Channels last]
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat, is_flat, lay_out, new_array, strided_view
-from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
+from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, INT64, code_of
 from autograd_cy._core.arrays.orders cimport MAX_DIMS, copy_in_order
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -142,7 +142,7 @@ cdef cnp.ndarray in_type_and_order(cnp.ndarray array, int dtype_code):
 
 cdef inline bint is_turned(cnp.ndarray array) noexcept:
     """Whether turn() copies it: matrices in C order."""
-    return is_flat(array) and (code_of(array) == FLOAT32 or code_of(array) == FLOAT64) and cnp.PyArray_SIZE(array) > 0
+    return is_flat(array) and code_of(array) in (FLOAT32, FLOAT64, INT64) and cnp.PyArray_SIZE(array) > 0
 
 
 cdef inline npy_intp rest_of(cnp.ndarray array) noexcept:

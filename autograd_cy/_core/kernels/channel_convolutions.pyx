@@ -2,8 +2,8 @@
 
 Images are (N, ..., C) in C order: pixels are rows of a matrix. What the kernel sees from a place is a row as well, of all
 taps with all their channels, that is copied in runs of neighbouring pixels; some hundred of them are multiplied at once
-(NOTE [Convolutions in blocks] says why). The products of a pointwise kernel need no copy. Threads share blocks of places,
-images where places add to what their kernels saw, and for the weight's gradient slices of the blocks.
+(NOTE [Convolutions in blocks] says why). The products of a pointwise kernel need no copy. Threads share blocks of places, and
+for the weight's gradient slices of the blocks. Most products of larger kernels go line by line: channel_taps.pyx.
 """
 
 from libc.stdlib cimport free, malloc
@@ -30,13 +30,11 @@ cdef extern from *:
     #include "runs.h"
     #define DECLARE_CLONED(real, fuse) \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_walk_places( \\
-            void const *, real *, npy_intp, npy_intp, npy_intp, real *, int);
+            void const *, real *, npy_intp, npy_intp, npy_intp, real *);
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
     """
     void copy_run(void *out, const void *x, npy_intp bytes) noexcept nogil
-    void add_run_f32(float *out, const float *x, npy_intp n) noexcept nogil
-    void add_run_f64(double *out, const double *x, npy_intp n) noexcept nogil
 
 cdef enum:
     PLACES = 256            # of a block ...
@@ -107,9 +105,8 @@ cdef bint is_pointwise(const Geometry *of) noexcept nogil:
 # patches
 
 cdef void walk_places "autograd_cy_walk_places"(
-        const void *geometry, real *images, npy_intp group, npy_intp first, npy_intp end, real *rows,
-        bint adding) noexcept nogil:
-    """Copy what the kernel sees from some places, counted through all images, or add rows to it."""
+        const void *geometry, real *images, npy_intp group, npy_intp first, npy_intp end, real *rows) noexcept nogil:
+    """Copy what the kernel sees from some places, counted through all images."""
     cdef Geometry of = (<const Geometry *> geometry)[0]         # a copy, which no write can change
     cdef npy_intp step = step_of(&of), run = of.kernel[2] * of.channels, apart = of.groups * of.channels, i, j, line
     cdef npy_intp image = first // of.places, rest = first % of.places, lines = of.out[1], width = of.out[2]
@@ -121,8 +118,7 @@ cdef void walk_places "autograd_cy_walk_places"(
         for i in range(of.kernel[0]):
             for j in range(of.kernel[1]):
                 line = line_of(&of, z, y, i, j)
-                walk_line(&of, images + max(line, <npy_intp> 0) * apart, x * of.stride[2] - of.padding[2], line < 0, row,
-                          adding)
+                walk_line(&of, images + max(line, <npy_intp> 0) * apart, x * of.stride[2] - of.padding[2], line < 0, row)
                 row += run
         rows += step
         x += 1
@@ -144,42 +140,32 @@ cdef inline npy_intp line_of(const Geometry *of, npy_intp z, npy_intp y, npy_int
     return (depth * of.size[1] + height) * of.size[2]
 
 
-cdef inline void walk_line(const Geometry *of, real *line, npy_intp left, bint beside, real *row, bint adding) noexcept nogil:
+cdef inline void walk_line(const Geometry *of, real *line, npy_intp left, bint beside, real *row) noexcept nogil:
     """The taps along a line, the first of which sees pixel `left`; `beside`: all see zeros."""
     cdef npy_intp n = of.channels, taps = of.kernel[2], k, first, end
     if beside:
-        zero(row, 0 if adding else taps * n)
+        zero(row, taps * n)
     elif of.groups == 1 and of.dilation[2] == 1 and left >= 0 and left + taps <= of.size[2]:
-        move(line + left * n, row, taps * n, adding)
+        copy_run(row, line + left * n, taps * n * sizeof(real))
     elif of.groups == 1 and of.dilation[2] == 1:
         first, end = min(max(-left, <npy_intp> 0), taps), max(min(of.size[2] - left, taps), <npy_intp> 0)
         if first >= end:
-            zero(row, 0 if adding else taps * n)
+            zero(row, taps * n)
             return
-        if not adding:
-            zero(row, first * n)
-            zero(row + end * n, (taps - end) * n)
-        move(line + (left + first) * n, row + first * n, (end - first) * n, adding)
+        zero(row, first * n)
+        zero(row + end * n, (taps - end) * n)
+        copy_run(row + first * n, line + (left + first) * n, (end - first) * n * sizeof(real))
     else:
         for k in range(taps):
             if 0 <= left + k * of.dilation[2] < of.size[2]:
-                move(line + (left + k * of.dilation[2]) * of.groups * n, row + k * n, n, adding)
+                copy_run(row + k * n, line + (left + k * of.dilation[2]) * of.groups * n, n * sizeof(real))
             else:
-                zero(row + k * n, 0 if adding else n)
+                zero(row + k * n, n)
 
 
 cdef inline void zero(real *row, npy_intp n) noexcept nogil:
     if n > 0:
         memset(row, 0, n * sizeof(real))
-
-
-cdef inline void move(real *pixels, real *row, npy_intp n, bint adding) noexcept nogil:
-    if not adding:
-        copy_run(row, pixels, n * sizeof(real))
-    elif real is float:
-        add_run_f32(pixels, row, n)
-    else:
-        add_run_f64(pixels, row, n)
 
 
 # forward
@@ -232,51 +218,12 @@ cdef inline void multiply_patches(Pass *p, npy_intp group, npy_intp place, npy_i
         patch = of.groups * of.channels
         patches = <real *> p.x + place * patch + group * of.channels
     else:
-        walk_places(of, <real *> p.x, group, place, last, memory, False)
+        walk_places(of, <real *> p.x, group, place, last, memory)
     multiply_by_panels(p.dtype_code, <const char *> patches, patch * size, size, matrix, columns * size, size, y, row,
                        last - place, p.length, columns, p.bias != NULL)
 
 
 # backward
-
-cdef int convolve_channels_back(const Geometry *of, cnp.ndarray g, cnp.ndarray matrices, cnp.ndarray x) except -1:
-    """x = the gradient for what was convolved. `matrices`: (groups, filters, taps and channels)."""
-    cdef int dtype_code = code_of(x)
-    cdef Pass p = pass_of(of, cnp.PyArray_DATA(x), cnp.PyArray_DATA(matrices), cnp.PyArray_DATA(g), dtype_code, of.places)
-    return share(back_f32 if dtype_code == FLOAT32 else back_f64, &p, of.batch)
-
-
-cdef void back_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-    back(<Pass *> data, first, end, <float> 0)
-
-
-cdef void back_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-    back(<Pass *> data, first, end, <double> 0)
-
-
-cdef inline void back(Pass *p, npy_intp image, npy_intp end, real kind) noexcept nogil:
-    """Some images: each place adds to all that its kernel saw."""
-    cdef const Geometry *of = p.of
-    cdef npy_intp size = sizeof(real), row = of.groups * of.filters, pixels = of.pixels * of.groups * of.channels
-    cdef npy_intp group, place, last
-    cdef real *memory = take_memory(p, kind)
-    if memory == NULL:
-        return
-    while image < end:
-        memset(<real *> p.x + image * pixels, 0, pixels * size)
-        for group in range(of.groups):
-            place = image * of.places
-            while place < (image + 1) * of.places:
-                last = min(place + p.block, (image + 1) * of.places)
-                multiply_by_panels(p.dtype_code, <const char *> (<const real *> p.y + place * row + group * of.filters),
-                                   row * size, size, <const char *> (<const real *> p.matrices
-                                   + group * of.filters * p.length), p.length * size, size, <char *> memory, p.step * size,
-                                   last - place, of.filters, p.length, False)
-                walk_places(of, <real *> p.x, group, place, last, memory, True)
-                place = last
-        image += 1
-    free(memory)
-
 
 cdef int correlate_channels(const Geometry *of, cnp.ndarray x, cnp.ndarray g, cnp.ndarray weight) except -1:
     """weight = its gradient, (groups * filters, taps and channels): the sum over all places of what comes back for a filter
@@ -322,7 +269,7 @@ cdef inline void correlate(Pass *p, npy_intp number, npy_intp end, real kind) no
                 patch = of.groups * of.channels
                 patches = <real *> p.x + place * patch + group * of.channels
             else:
-                walk_places(of, <real *> p.x, group, place, last, memory, False)
+                walk_places(of, <real *> p.x, group, place, last, memory)
             multiply_by_panels(p.dtype_code, <const char *> (<const real *> p.y + place * row + group * of.filters), size,
                                row * size, <const char *> patches, patch * size, size, total, p.length * size, of.filters,
                                last - place, p.length, block > p.blocks * slice // p.slices)

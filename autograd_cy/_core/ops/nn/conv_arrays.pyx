@@ -4,10 +4,10 @@ import numpy as np
 
 from autograd_cy._core.arrays.buffers cimport flat, new_array, sizes_of
 from autograd_cy._core.arrays.channels cimport (
-    channels_at_end, channels_second, has_channels_last, in_c_order, in_format, in_type_and_order)
+    NARROW, channels_at_end, channels_second, has_channels_last, in_c_order, in_format, in_type_and_order)
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, kernel_code
 from autograd_cy._core.kernels.channel_convolutions cimport (
-    convolve_channels, convolve_channels_back, correlate_channels, sum_channels)
+    convolve_channels, correlate_channels, sum_channels)
 from autograd_cy._core.kernels.channel_taps cimport (
     convolve_lines, convolve_lines_back, convolve_taps, convolve_taps_back, correlate_lines, correlate_taps)
 from autograd_cy._core.kernels.convolutions cimport add_filters, convolve, convolve_back, correlate, sum_filters
@@ -21,7 +21,6 @@ cnp.import_array()
 
 cdef enum:
     FEWEST = 32             # places of all images, below which products of patches are not worth their preparation
-    NARROW = 4              # columns of a product, up to which copies to C order and back take less than those left empty
     WIDE = 8                # places of a line, from which on products go line by line ...
     COLUMNS = 32            # ... if they have no more columns ...
     SHORT = 256             # ... or columns are not longer
@@ -145,12 +144,10 @@ cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray w
         x, g = empty(dtype_code, at_end(sizes)), flat(channels_at_end(g), dtype_code)
         if suits_planes(of):
             convolve_taps_back(of, g, flat(channels_at_end(weight), dtype_code), x)
-        elif goes_by_lines(of, True):
-            convolve_lines_back(of, g, padded(matrices_of(of, weight, dtype_code, True)), x)
-        elif is_convolution_back(of, &back):
+        elif is_convolution_back(of, &back) and not goes_by_lines(of, True):
             convolve_channels(&back, g, matrices_of(of, weight, dtype_code, True), None, x)
         else:
-            convolve_channels_back(of, g, flat(channels_at_end(weight), dtype_code), x)
+            convolve_lines_back(of, g, padded(matrices_of(of, weight, dtype_code, True)), x)
         return channels_second(x)
     x = empty(dtype_code, sizes)
     if has_none(of):

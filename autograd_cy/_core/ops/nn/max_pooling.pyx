@@ -3,7 +3,8 @@
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat
-from autograd_cy._core.arrays.channels cimport channels_at_end, has_channels_last, in_format, in_type_and_order
+from autograd_cy._core.arrays.channels cimport (
+    NARROW, channels_at_end, has_channels_last, in_c_order, in_format, in_type_and_order)
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, INT64, LONGDOUBLE, code_of, type_word
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
@@ -109,10 +110,11 @@ cdef tuple pooled(object node_class, Tensor x, tuple counts, tuple tables, tuple
     if own == BOOL or own >= LONGDOUBLE:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(own)}'")
     cdef bint channels_last = keeps and cnp.PyArray_NDIM(x.array) == dims + 2 and has_channels_last(x.array)
-    if channels_last and counts_places(x.array):
+    if channels_last and counts_places(x.array) and cnp.PyArray_DIM(x.array, 1) > NARROW:
         array, places = channel_maxima(flat(channels_at_end(x.array), wide), tables, dilation)
     else:
-        array, places = window_maxima(flat(x.array, wide), sizes[:len(sizes) - dims] + counts, tables, dilation)
+        array = in_c_order(x.array, wide) if channels_last else flat(x.array, wide)
+        array, places = window_maxima(array, sizes[:len(sizes) - dims] + counts, tables, dilation)
         array, places = in_format(array, channels_last), in_format(places, channels_last)
     cdef Tensor y = new_tensor(in_type_and_order(array, own)), indices = new_tensor(places)
     if not needs_node(x):

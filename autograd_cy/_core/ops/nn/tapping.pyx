@@ -2,7 +2,9 @@
 
 cimport cython
 
-from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second, has_channels_last, in_format
+from autograd_cy._core.arrays.channels cimport (
+    NARROW, channels_at_end, channels_second, has_channels_last, in_c_order, in_format)
+from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.batching.batched cimport BatchedTensor, batched
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record
@@ -48,9 +50,11 @@ cdef bint suggested(cnp.ndarray x, tuple taps, bint averaged) noexcept:
 
 cdef cnp.ndarray multiplied(cnp.ndarray x, tuple taps, bint channels_last):
     """tapped(), with channels last if that is wanted."""
-    if channels_last and len(taps) == 2:
+    if not channels_last:
+        return tapped(x, taps)
+    if len(taps) == 2 and cnp.PyArray_DIM(x, 1) > NARROW:
         return channels_second(tapped(channels_at_end(x), taps + (None,)))
-    return in_format(tapped(x, taps), channels_last)
+    return in_format(tapped(in_c_order(x, code_of(x)), taps), True)
 
 
 cdef Tensor weighed(object node_class, tuple constants, Tensor x, object saved=None):
