@@ -1,4 +1,4 @@
-"""Views of a part of a tensor, and the transposed operations."""
+"""Views of a part of a tensor, and their transposes."""
 
 from autograd_cy._core.graph.tensor cimport Tensor
 

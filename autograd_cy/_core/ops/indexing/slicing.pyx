@@ -1,4 +1,4 @@
-"""Views of a part of a tensor, and the transposed operations, which put a part back among zeros."""
+"""Views of a part of a tensor, and their transposes, which embed a part in zeros."""
 
 cimport cython
 
@@ -24,9 +24,10 @@ cdef extern from "Python.h":
 
 
 cdef cnp.ndarray base_of(const Request *request, tuple sizes):
-    """The addend, if it has the input's shape: to its part the gradient of that part is added. None if there is none.
+    """The addend if it has the input's shape, so that the gradient is only added to its part; else None.
 
-    A copy where others hold it, too: zeros around the part would turn its -0.0 into 0.0, and bits don't depend on holders.
+    Copied if something else holds it, too: adding zeros around the part would turn -0.0 into 0.0, and results must not depend
+    on holders.
     """
     if request.addend == NULL or sizes_of(<cnp.ndarray> request.addend) != sizes:
         return None
@@ -34,7 +35,7 @@ cdef cnp.ndarray base_of(const Request *request, tuple sizes):
 
 
 cdef bint add_to_part(cnp.ndarray part, cnp.ndarray g) except -1:
-    """Add g to a part of an array in place: the zeros around it are not added. False if that is not possible."""
+    """Add g to a part of an array in place, without adding zeros around it. False if that is not possible."""
     if code_of(g) != code_of(part) or not cnp.PyArray_SAMESHAPE(g, part) or overlaps_shifted(g, part):
         return False
     add_into(part, g)
@@ -160,7 +161,7 @@ cdef class SliceBackwardBackward0(Node):
 
 
 cdef Tensor part(Tensor x, int dim, Py_ssize_t start, Py_ssize_t end, Py_ssize_t step):
-    """The view x[:, ..., start:end:step] along `dim`, the ends as Python unpacks them."""
+    """The view x[:, ..., start:end:step] along `dim`, with the ends as Python unpacks them."""
     if x.batched:
         return samples_module.of_samples(part_of_each, (x,), (dim, start, end, step))
     cdef Tensor y = new_tensor(part_of(x.array, dim, start, end, step))

@@ -1,4 +1,4 @@
-"""Views that see elements in other steps: as_strided, and windows that unfold slides along a dimension."""
+"""Views with other strides: as_strided, and the windows that unfold slides along a dimension."""
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def batched_unfold(call, input, dimension, size, step):
 def unfold(input, dimension: int, size: int, step: int):
     """unfold(input, dimension, size, step) -> Tensor: a view of windows of that size, each `step` rows after the one before.
 
-    Their elements are the last dimension.
+    The last dimension runs over a window's elements.
 
     >>> import autograd_cy as ag
     >>> ag.tensor([1.0, 2.0, 3.0]).unfold(0, 2, 1)
@@ -79,10 +79,10 @@ def unfold(input, dimension: int, size: int, step: int):
                        strided_view(x.array, cnp.PyArray_BYTES(x.array), ndim + 1, dims, strides))
 
 
-# any steps
+# any strides
 
 cdef object places_of(tuple sizes, tuple strides, Py_ssize_t offset):
-    """Where each element of a strided tensor lies in memory."""
+    """The offset in memory of each element of a strided tensor."""
     places = np.full((), offset, np.int64)
     for n, step in zip(sizes, strides):
         places = np.add.outer(places, np.arange(n) * step)
@@ -90,7 +90,7 @@ cdef object places_of(tuple sizes, tuple strides, Py_ssize_t offset):
 
 
 cdef tuple geometry(Tensor x, object size, object stride, object storage_offset, str operation):
-    """Sizes, strides and offset of a part of the tensor's memory, checked."""
+    """The checked sizes, strides and offset of a part of the tensor's memory."""
     cdef tuple sizes = sizes_of((size,)), steps = sizes_of((stride,))
     cdef Py_ssize_t offset = offset_of(x.array) if storage_offset is None else storage_offset, last
     if len(sizes) != len(steps):
@@ -110,11 +110,11 @@ cdef tuple geometry(Tensor x, object size, object stride, object storage_offset,
 
 
 cdef tuple numbers_in(Tensor x, tuple part, int batch):
-    """Which element of the tensor (in order) each one of a part of its memory is; what it has no element for: their number.
+    """For each element of a part of the tensor's memory, the index of the tensor's element there, or the tensor's size.
 
-    The second is None, or, where elements of the tensor share a place, which one each of them is taken for, and how many
-    there are. batch: how many leading dimensions count samples; the numbers are those of each sample, whatever memory it
-    shares with others.
+    The second result is None unless elements of the tensor share places: then it is the representative of each element, and
+    the number of elements in its place. The first `batch` dimensions count samples. Indices are those within a sample, even if
+    samples share memory.
     """
     cdef cnp.ndarray sample = strided_view(x.array, cnp.PyArray_BYTES(x.array), cnp.PyArray_NDIM(x.array) - batch,
                                            cnp.PyArray_DIMS(x.array) + batch, cnp.PyArray_STRIDES(x.array) + batch)
@@ -137,7 +137,7 @@ cdef class AsStridedBackward0(Node):
         return ("size", "stride", "storage_offset")
 
     cdef object vjp(self, object g, int i):
-        """The sum for each element; where elements share memory, each has an equal share."""
+        """The sum for each element; elements that share memory get equal shares."""
         sizes, numbers, shared, batch = self.constants[3:]
         samples, n = products_of(sizes, batch)
         g = g.reshape(samples, numbers.shape[0])
@@ -156,7 +156,7 @@ cdef class AsStridedBackward0(Node):
 
 
 cdef tuple products_of(tuple sizes, int batch):
-    """The number of samples, and that of the elements of each, in a tensor whose first dimensions count samples."""
+    """The number of samples, and the size of each, in a tensor whose first dimensions count samples."""
     return int(np.prod(sizes[:batch], dtype=np.int64)), int(np.prod(sizes[batch:], dtype=np.int64))
 
 
@@ -183,8 +183,8 @@ cdef Tensor strided(Tensor x, tuple size, tuple stride, object storage_offset, i
 def as_strided(input, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None):
     """as_strided(input, size, stride, storage_offset=None) -> Tensor: a view of the tensor's memory.
 
-    It has sizes and steps of its own. Steps and offset count elements. Elements may be seen
-    several times; their gradients are added up.
+    It has sizes and strides of its own. Strides and offset count elements. Elements may appear several times; their gradients
+    are added up.
 
     >>> import autograd_cy as ag
     >>> ag.as_strided(ag.tensor([1.0, 2.0, 3.0]), (2, 2), (1, 1))
@@ -227,14 +227,14 @@ cdef class AsStridedScatterBackward0(Node):
 
 
 cdef object replaced(object x, object source, Tensor numbers, tuple sizes, int batch):
-    """A copy with the elements of those numbers in each sample replaced; one behind the last is lost."""
+    """A copy with the elements at those indices replaced in each sample; index n is one past the end and is dropped."""
     samples, n = products_of(sizes, batch)
     whole = cat([x.reshape(samples, n), x.new_zeros((samples, 1))], 1)
     return whole.index_copy(1, numbers, source.reshape(samples, (<object> numbers).shape[0])).narrow(1, 0, n).reshape(sizes)
 
 
 cdef Tensor last_of_each(Tensor numbers, Py_ssize_t n):
-    """Numbers of elements to replace; of those that come several times all but the last are the number behind them, `n`."""
+    """Indices of elements to replace. Of repeated indices, all but the last become `n`, one past the end."""
     cdef object known = numbers.array, order = np.arange(known.size), last = np.zeros(n + 1, np.int64)
     last[known] = order
     return new_tensor(np.where(last[known] == order, known, n))
@@ -277,7 +277,7 @@ cdef Tensor scattered(Tensor x, Tensor s, tuple size, tuple stride, object stora
 def as_strided_scatter(input, src, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None):
     """as_strided_scatter(input, src, size, stride, storage_offset=None) -> Tensor: a copy with as_strided() replaced by `src`.
 
-    Of elements that come several times in as_strided() the last one counts.
+    If elements appear several times in as_strided() the last one counts.
 
     >>> import autograd_cy as ag
     >>> ag.as_strided_scatter(ag.zeros(3), ag.tensor([1.0, 2.0]), (2,), (2,))
@@ -288,7 +288,7 @@ def as_strided_scatter(input, src, size: Sequence[int], stride: Sequence[int], s
 
 
 def storage_offset(Tensor self):
-    """storage_offset() -> int: how many elements lie before the tensor's first one in its memory."""
+    """storage_offset() -> int: the number of elements before the tensor's first one in its memory."""
     return offset_of(self.array)
 
 

@@ -1,4 +1,4 @@
-"""Elements read and written by their number in order, and along one dimension by numbers: take, put, take_along_dim."""
+"""Elements read and written by flat index, and by index along one dimension: take, put, take_along_dim."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ cdef Tensor long_index(object index, str operation, int position):
 
 
 cdef object places_in(cnp.ndarray index, Py_ssize_t n, str operation):
-    """The numbers in order, those below 0 counted from the end; IndexError for what is out of range."""
+    """The flattened indices, negative ones counted from the end; IndexError if one is out of range."""
     places = index.reshape(-1)
     if places.size == 0:
         return places
@@ -61,7 +61,7 @@ cdef class TakeBackward0(Node):
 
 
 cdef object in_order(object call, object x, object like):
-    """The index of each sample, counted from the first element of all of them; and the elements of all in a row."""
+    """All samples, and each sample's flat indices shifted to its position among them."""
     cdef object x_all = call.front(x), index = call.front(like)
     cdef Py_ssize_t n = (<Tensor> x).array.size
     cdef object first = new_tensor(np.arange(call.size) * n).reshape(call.size, *(1,) * (index.ndim - 1))
@@ -75,7 +75,7 @@ def batched_take(call, input, index):
 
 @op(methods=("take",), batch=batched_take)
 def take(input, index):
-    """take(input, index) -> Tensor: the elements with those numbers, counted in order whatever the shape.
+    """take(input, index) -> Tensor: the elements at those flat indices.
 
     >>> import autograd_cy as ag
     >>> ag.take(ag.tensor([[1.0, 2.0], [3.0, 4.0]]), ag.tensor([0, 3, -1]))
@@ -122,9 +122,9 @@ def batched_put(call, input, index, source, accumulate=False):
 
 @op(methods=("put",), batch=batched_put)
 def put(input, index, source, accumulate=False):
-    """put(input, index, source, accumulate=False) -> Tensor: a copy with the elements of those numbers replaced, or added to.
+    """put(input, index, source, accumulate=False) -> Tensor: a copy with the elements at those indices replaced, or added to.
 
-    They are counted in order, whatever the shape; the index and `source` have equally many.
+    Indices count the flattened elements; the index and `source` have the same number of elements.
 
     >>> import autograd_cy as ag
     >>> ag.put(ag.zeros(2, 2), ag.tensor([0, 3]), ag.tensor([1.0, 2.0]))
@@ -147,7 +147,7 @@ def put(input, index, source, accumulate=False):
     else:
         flat[places] = s.array.reshape(-1)
     array = flat.reshape(shape_of(x))
-    if not cnp.PyArray_IS_C_CONTIGUOUS(x.array):        # the order of dimensions stays, as in memory
+    if not cnp.PyArray_IS_C_CONTIGUOUS(x.array):        # keep the order of dimensions in memory
         ordered = copy_in_order(x.array, code_of(x.array))
         ordered[...] = array
         array = ordered
@@ -169,7 +169,7 @@ extend("put_", put_)
 
 
 cdef object from_front(Tensor index, Py_ssize_t size):
-    """Numbers below 0 counted from the end."""
+    """Negative indices counted from the end."""
     if not index.batched and (index.array.size == 0 or index.array.min() >= 0):
         return index
     return index + ((<object> index) < 0) * size
@@ -177,9 +177,9 @@ cdef object from_front(Tensor index, Py_ssize_t size):
 
 @op(methods=("take_along_dim",), batch=COMPOSITE)
 def take_along_dim(input, indices: Tensor, dim: int | None = None):
-    """take_along_dim(input, indices, dim=None) -> Tensor: gather(), with both tensors broadcast to each other but along `dim`.
+    """take_along_dim(input, indices, dim=None) -> Tensor: gather(), with both tensors broadcast in all dimensions but `dim`.
 
-    Without `dim` the elements are counted in order, whatever the shape.
+    Without `dim` the input is flattened.
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor([[3.0, 1.0], [2.0, 4.0]])
@@ -200,7 +200,7 @@ def take_along_dim(input, indices: Tensor, dim: int | None = None):
     own, wanted = shape_of(x), shape_of(i)
     common = [s if s == w or w == 1 else w if s == 1 else -1 for s, w in zip(own, wanted)]
     if -1 in common[:d] + common[d + 1:]:
-        broadcast_tensors(input.narrow(d, 0, 0), indices.narrow(d, 0, 0))       # which says why not
+        broadcast_tensors(input.narrow(d, 0, 0), indices.narrow(d, 0, 0))       # raises the error
     if ndim == 0:
         return input.gather(0, from_front(i, 1))
     indices = from_front(i, own[d])

@@ -1,4 +1,4 @@
-"""Different elements, and the places of elements among others that are in order. Nothing here has a derivative."""
+"""Distinct elements, and the positions of elements in a sorted sequence. Nothing here has a derivative."""
 
 import numpy as np
 
@@ -18,10 +18,10 @@ from autograd_cy._core.ops.registry import op
 cnp.import_array()
 
 
-# different elements
+# distinct elements
 
 cdef class DifferentElements(Node):
-    """Of an operation that has no derivative; its constant is the name that PyTorch gives it in errors."""
+    """The node of an operation without a derivative; constant: its name in PyTorch's errors."""
 
     cdef object vjp(self, object g, int i):
         raise NotImplementedError(f"the derivative for '{self.constants[0]}' is not implemented.")
@@ -47,7 +47,7 @@ cdef class UniqueConsecutiveBackward0(DifferentElements):
 
 
 cdef object entered(object node_class, str name, str shown_as, object outputs, Tensor x):
-    """Enter the elements, the first of the outputs: who differentiates them is told that there is no derivative."""
+    """Record the distinct elements, the first output. Differentiating them raises an error."""
     if not may_need_gradient(x):
         return shown(shown_as, outputs, (x,))
     record_all(new_node(node_class, (name,)), outputs[0] if type(outputs) is tuple else outputs, (x,))
@@ -56,11 +56,11 @@ cdef object entered(object node_class, str name, str shown_as, object outputs, T
 
 @op(methods=("unique",), batch=sample_by_sample)
 def unique(input, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None):
-    """unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None) -> Tensor: the different elements, in
+    """unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None) -> Tensor: the distinct elements, in
     order, also with sorted=False.
 
-    Each nan is another one. With `dim` the different rows along it. return_inverse and return_counts make it a tuple: for each
-    element of the input its place in the result, and how often each is there.
+    Each nan counts as distinct. With `dim`, the distinct rows along it. return_inverse and return_counts make the result a
+    tuple: they add the position in the result of each input element, and the number of occurrences.
 
     >>> import autograd_cy as ag
     >>> ag.unique(ag.tensor([3, 1, 3]), return_counts=True)
@@ -81,7 +81,7 @@ def unique_consecutive(input, return_inverse: bool = False, return_counts: bool 
     """unique_consecutive(input, return_inverse=False, return_counts=False, dim=None) -> Tensor: the first of each run of equal
     elements.
 
-    With `dim` the first of equal rows along it. The rest as unique().
+    With `dim` the first of equal rows along it. Otherwise like unique().
 
     >>> import autograd_cy as ag
     >>> ag.unique_consecutive(ag.tensor([1, 1, 2, 1]))
@@ -101,7 +101,7 @@ def unique_consecutive(input, return_inverse: bool = False, return_counts: bool 
 
 
 cdef cnp.ndarray ordered(cnp.ndarray array):
-    """An array that NumPy sorts and searches with nan behind all numbers: bfloat16 as float32."""
+    """An array that NumPy sorts and searches with nan after all numbers: bfloat16 as float32."""
     return cast(array, FLOAT32) if code_of(array) == BFLOAT16 else array
 
 
@@ -112,7 +112,7 @@ cdef object checked_axis(Tensor x, object dim, str operation):
 
 
 cdef object chosen(object values, object inverse, object counts, bint with_inverse, bint with_counts):
-    """The values, and what else was asked for."""
+    """The values, and the other results that were requested."""
     found = [np.asarray(values)]
     if with_inverse:
         found.append(np.asarray(inverse, np.int64))
@@ -133,11 +133,11 @@ def batched_places(call, sorted_sequence, input, *, out_int32=False, right=False
 @op(batch=batched_places)
 def searchsorted(sorted_sequence: Tensor, input: Tensor | float, *, out_int32: bool = False, right: bool = False,
                  side: str | None = None, sorter: Tensor | None = None):
-    """searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None) -> Tensor: where elements
-    belong in a sequence that is in order.
+    """searchsorted(sorted_sequence, input, *, out_int32=False, right=False, side=None, sorter=None) -> Tensor: the positions
+    at which elements keep a sorted sequence sorted.
 
-    The sequence lies along the last dimension; it is one for all, or one for each row of `input`. right=True (side='right') is
-    the place behind equal elements. With `sorter` it is sequence[sorter] that is in order. The result is int64, or int32.
+    The sequence lies along the last dimension; there is one for all, or one for each row of `input`. right=True (side='right')
+    is the position after equal elements. With `sorter`, sequence[sorter] is the sorted one. The result is int64, or int32.
 
     >>> import autograd_cy as ag
     >>> ag.searchsorted(ag.tensor([1.0, 3.0, 5.0]), ag.tensor([3.0, 4.0]))
@@ -193,9 +193,9 @@ cdef object sorted_by(cnp.ndarray sequence, Tensor sorter):
 
 @op(batch=sample_by_sample)
 def bucketize(input: Tensor | float, boundaries: Tensor, *, out_int32: bool = False, right: bool = False):
-    """bucketize(input, boundaries, *, out_int32=False, right=False) -> Tensor: the number of the bucket of each element.
+    """bucketize(input, boundaries, *, out_int32=False, right=False) -> Tensor: the index of the bucket of each element.
 
-    Boundaries are a vector in order; an element that equals one belongs to the bucket below it, with right=True above.
+    Boundaries are a sorted vector; an element that equals one belongs to the bucket below it, with right=True above it.
 
     >>> import autograd_cy as ag
     >>> ag.bucketize(ag.tensor([0.5, 1.0, 9.0]), ag.tensor([1.0, 2.0]))

@@ -1,4 +1,4 @@
-"""Nodes that are made from the one of a view."""
+"""Nodes made from the node of a view."""
 
 from autograd_cy._core.graph.node cimport Node
 

@@ -1,6 +1,6 @@
-"""What views show, as copies: each operation has the name of its view with `_copy`, and its gradient.
+"""Copies of views: each operation has the name of a view operation with `_copy`, and its gradient.
 
-The node of a copy is made from the one that the view would have.
+The node of a copy is made from the node that the view would have.
 """
 
 cimport cython
@@ -27,7 +27,7 @@ cnp.import_array()
 
 
 cdef class ViewCopy(Node):
-    """Its constants: those of the view's node, that node itself (None where grad mode is off), the operation, its
+    """Constants: those of the view's node, that node itself (None where grad mode is off), the operation, its
     arguments."""
 
     cdef tuple constant_names(self):
@@ -36,7 +36,7 @@ cdef class ViewCopy(Node):
 
     cdef object vjp(self, object g, int i):
         cdef Node own = self.constants[-3]
-        return g if own is None else own.vjp(g, i)      # hooks alone ask without it: whether the gradient is 0 everywhere
+        return g if own is None else own.vjp(g, i)      # then only hooks ask, whether the gradient is 0 everywhere
 
     cdef object jvp(self, tuple tangents):
         function, arguments = self.constants[-2:]
@@ -51,19 +51,19 @@ declare_outputs(ViewCopy, like_copy)
 
 
 cdef tuple constants_of(Node own, object function, tuple arguments):
-    """Those of a ViewCopy; `own`: the view's node."""
+    """The constants of a ViewCopy; `own`: the view's node."""
     return (*(() if own is None else own.constants), own, function, arguments)
 
 
 cdef Tensor plain(Tensor x):
-    """The same memory as a leaf, which requires grad as the tensor does; no instance of a subclass."""
+    """A leaf on the same memory, never of a subclass. It requires grad if the tensor does."""
     cdef Tensor alias = new_tensor(x.array)
     alias.needs_grad = wants_grad(x)
     return alias
 
 
 cdef object copied(object node_class, object function, object view_function, Tensor x, tuple arguments):
-    """Copies of the view, or views, that a function makes."""
+    """Copies of the view or views that a function makes."""
     cdef Node own
     cdef Tensor y
     cdef int paused = pause()
@@ -415,7 +415,7 @@ def detach_copy(input):
 
 @op(methods=("diag",), batch=COMPOSITE)
 def diag(input, diagonal: int = 0):
-    """diag(input, diagonal=0) -> Tensor: a copy of a matrix's diagonal; of a vector, the matrix that has it as its diagonal.
+    """diag(input, diagonal=0) -> Tensor: a copy of a matrix's diagonal; for a vector, the matrix with it as diagonal.
 
     >>> import autograd_cy as ag
     >>> ag.diag(ag.tensor([[1.0, 2.0], [3.0, 4.0]])), ag.diag(ag.tensor([1.0, 2.0]))

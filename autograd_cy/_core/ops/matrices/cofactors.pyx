@@ -1,9 +1,9 @@
 """Cofactors of matrices: the gradient of the determinant, accurate for singular and nearly singular matrices.
 
-The cofactors of A are det(A) inv(A).mT. One elimination gives both factors. Its last pivots may be only rounding errors,
-but they cancel in the product, which is as exact as otherwise. If a pivot is zero, or the determinant leaves its range
-of the type, singular values S give the cofactors: those of U S Vh are the cofactors of the diagonal matrix S, times U, Vh and
-their determinants. The derivative of cofactors takes the same coordinates near singular matrices: no quotient is needed.
+The cofactors of A are det(A) inv(A).mT. One elimination gives both factors. Its last pivots may be mere rounding errors, but
+these cancel in the product, which is as accurate as otherwise. If a pivot is zero, or the determinant leaves the range
+of the type, singular values are used: the cofactors of U S Vh are U, the cofactors of the diagonal matrix S, and Vh
+multiplied, times det(U) det(Vh). The derivative uses the same coordinates near singular matrices: no quotient is needed.
 
 Sources: M. Giles, "Collected matrix derivative results" (2008), for the adjugate of U S Vh: R. A. Horn, C. R. Johnson, "Matrix
 Analysis" (2012), section 0.8.
@@ -52,7 +52,7 @@ cdef object in_working_type(object array):
 
 
 cdef tuple cofactor_arrays(object array):
-    """The conjugate cofactors of matrices, and what determinants_and_inverses() gave, or None."""
+    """The conjugate cofactors of matrices, and the determinants_and_inverses(), or None."""
     if not array.size or array.shape[-1] == 1:
         return np.ones(array.shape, array.dtype), None
     matrices = in_working_type(array)
@@ -80,7 +80,7 @@ cdef tuple singular(object array):
 
 
 cdef tuple products_around(object s):
-    """For each element the product of its predecessors, and that of its successors."""
+    """For each element, the product of its predecessors and the product of its successors."""
     ones = np.ones_like(s[..., :1])
     return (np.cumprod(np.concatenate([ones, s[..., :-1]], -1), -1),
             np.cumprod(np.concatenate([ones, s[..., :0:-1]], -1), -1)[..., ::-1])
@@ -141,7 +141,7 @@ cdef object along_singular(object a, object direction):
 
 @cython.final
 cdef class ConjugateCofactorsBackward0(Node):
-    """Its derivative is self-adjoint over the real numbers. The constant: what cofactor_arrays() computed besides."""
+    """The derivative is self-adjoint over the real numbers. Constant: the second result of cofactor_arrays()."""
 
     cdef tuple saved_names(self):
         return ("self", None, None)

@@ -2,8 +2,8 @@
 
 Derivatives: of Cholesky I. Murray, "Differentiation of the Cholesky decomposition" (2016); of QR S. F. Walter and L. Lehmann,
 "Algorithmic differentiation of linear algebra functions" (2018), of the others J. Townsend, "Differentiating the singular
-value decomposition" (2016) and M. Giles, "Collected matrix derivative results" (2008); all as PyTorch arranges them. Where
-singular values or eigenvalues coincide, those of the vectors are infinite.
+value decomposition" (2016) and M. Giles, "Collected matrix derivative results" (2008); all as PyTorch arranges them. If
+singular values or eigenvalues coincide, the derivatives of the vectors are infinite.
 """
 
 import numpy as np
@@ -33,12 +33,12 @@ cnp.import_array()
 
 
 cdef object halves_of(object x):
-    """The matrices with their diagonals halved, of which only the real part counts."""
+    """The matrices with their diagonals halved; only the real part of the diagonal counts."""
     return with_diagonal(x, 0) + on_diagonal(as_type(x.diagonal(0, -2, -1).real, x.dtype) / 2)
 
 
 cdef int check_phase(object imaginary, str operation, str vectors, str reason="quantity, so it is") except -1:
-    """Refuse a loss that depends on the phase of complex vectors, which is anybody's choice."""
+    """Refuse a loss that depends on the phase of complex vectors, which is arbitrary."""
     if not (<Tensor> imaginary).batched and (np.abs((<Tensor> imaginary).array) > 1e-2).any():
         raise RuntimeError(f"{operation}: The {vectors} in the complex case are specified up to multiplication by "
                            f"e^{{i phi}}. The specified loss function depends on this {reason} ill-defined.")
@@ -48,7 +48,7 @@ cdef int check_phase(object imaginary, str operation, str vectors, str reason="q
 # Cholesky
 
 cdef class LinalgCholeskyExBackward0(Node):
-    """Its constant: whether the result is the upper triangle."""
+    """Constant: whether the result is the upper triangle."""
 
     cdef tuple saved_names(self):
         return (None, None, "L")
@@ -86,7 +86,7 @@ cdef class CholeskyBackward0(LinalgCholeskyExBackward0):
 
 
 cdef object turned_array(object array):
-    """The conjugate transposed matrices."""
+    """The conjugate transposes of matrices."""
     return np.swapaxes(array, -2, -1).conj()
 
 
@@ -103,7 +103,7 @@ cdef tuple factored(Tensor x, bint is_upper, object node_class=LinalgCholeskyExB
 
 
 cdef tuple factors(object array):
-    """The lower triangular factors, NaN where there are none; and where these fail."""
+    """The lower triangular factors, NaN for matrices without one; and the failing minors, or 0."""
     info = np.zeros(array.shape[:-2], np.int32)
     try:
         found = lapack("cholesky_lo", np.linalg.cholesky, array)
@@ -135,7 +135,7 @@ cdef int failing_minor(object matrix) except -1:
 def cholesky_ex(input, *, upper: bool = False, check_errors: bool = False):
     """cholesky_ex(input, *, upper=False, check_errors=False) -> linalg_cholesky_ex: linalg.cholesky() with `info`.
 
-    `info` is the order of the leading minor that is not positive definite, or 0. With check_errors=True it is an error.
+    `info` is the order of the leading minor that is not positive definite, or 0. With check_errors=True a failure is an error.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.cholesky_ex(ag.tensor([[4.0, 0.0], [0.0, 9.0]])).L
@@ -161,8 +161,8 @@ cdef int check_definite(str operation, object info) except -1:
 def linalg_cholesky(input, *, upper: bool = False):
     """cholesky(input, *, upper=False) -> Tensor: the lower triangular L with input = L @ L.mH; with upper=True, L.mH.
 
-    Of the matrix, which is Hermitian and positive definite, one triangle is read: the gradient is that of Hermitian
-    matrices. LinAlgError if it is not positive definite.
+    The matrix is Hermitian and positive definite. Only one triangle is read; the gradient assumes a Hermitian matrix.
+    LinAlgError if it is not positive definite.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.cholesky(ag.tensor([[4.0, 2.0], [2.0, 5.0]]))
@@ -216,7 +216,7 @@ cdef class LinalgQrBackward0(Decomposition):
             return None
         if rows >= columns:
             return square_gradient(q, r, gq, gr)
-        # A = Q [U, V]: U comes from the square matrix in front, V = Q^H A of the rest
+        # A = Q [U, V]: U comes from the leading square matrix, V = Q^H A from the rest
         v, gv = r[..., rows:], None
         if gr is not None:
             gr, gv = gr[..., :rows], gr[..., rows:]
@@ -225,7 +225,7 @@ cdef class LinalgQrBackward0(Decomposition):
 
 
 cdef object square_gradient(object q, object r, object gq, object gr):
-    """For a matrix of at least as many rows as columns."""
+    """For a matrix with at least as many rows as columns."""
     inner = None if gr is None else gr @ adjoint(r)
     if gq is not None:
         inner = -(adjoint(q) @ gq) if inner is None else inner - adjoint(q) @ gq
@@ -256,7 +256,7 @@ cdef object qr_of(str operation, object input, object mode):
 def linalg_qr(input, mode="reduced"):
     """qr(input, mode='reduced') -> linalg_qr: Q with orthonormal columns and the upper triangular R with input = Q @ R.
 
-    mode='complete' makes Q square, mode='r' computes R alone (Q is empty), without a gradient.
+    mode='complete' makes Q square. mode='r' computes only R (Q is empty), without a gradient.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.qr(ag.tensor([[3.0, 1.0], [4.0, 2.0]])).R.abs()
@@ -286,7 +286,7 @@ cdef object skew(object x):
 
 @cython.final
 cdef class LinalgSvdBackward0(Decomposition):
-    """Its constant: whether U and Vh are square."""
+    """Constant: whether U and Vh are square."""
 
     cdef tuple constant_names(self):
         return ("full_matrices",)
@@ -329,7 +329,7 @@ cdef class LinalgSvdBackward0(Decomposition):
         return found
 
     cdef object inner(self, object u, object s, object vh, object gu, object gs, object gvh):
-        """The gradient in the coordinates that U and V are: a square matrix."""
+        """The gradient in the coordinates given by U and V: a square matrix."""
         squares = s * s
         gaps = with_diagonal(squares.unsqueeze(-2) - squares.unsqueeze(-1), 1)
         s_wide, gaps = as_type(s, u.dtype), as_type(gaps, u.dtype)
@@ -344,7 +344,7 @@ cdef class LinalgSvdBackward0(Decomposition):
         found = with_diagonal(found, 0)
         if gs is not None:
             found = found + on_diagonal(as_type(gs, u.dtype))
-        if is_complex and turn_u is not None:       # the phases turn U; alone, it would otherwise not belong to Vh
+        if is_complex and turn_u is not None:       # the phase term is applied to U; otherwise U alone would not match Vh
             found = found + on_diagonal(turn_u.diagonal(0, -2, -1) / (2 * s_wide))
         return found
 
@@ -360,8 +360,8 @@ def linalg_svd(input, full_matrices: bool = True, *, driver: str | None = None):
     """svd(input, full_matrices=True, *, driver=None) -> linalg_svd: U, S, Vh with input = U @ diag(S) @ Vh; S is descending.
 
     U and Vh are square, or with full_matrices=False have as many columns and rows as S has elements. The gradient is finite
-    where the singular values differ and are not 0, and that of the vectors is for losses that don't depend on their sign or
-    phase.
+    if the singular values are distinct and not 0. The gradient of the vectors assumes a loss that does not depend on their
+    sign or phase.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.svd(ag.tensor([[3.0, 0.0], [0.0, 2.0]])).S
@@ -372,7 +372,7 @@ def linalg_svd(input, full_matrices: bool = True, *, driver: str | None = None):
 
 @op(methods=("svd",), batch=COMPOSITE)
 def svd(input, some: bool = True, compute_uv: bool = True):
-    """svd(input, some=True, compute_uv=True) -> svd: U, S, V with input = U @ diag(S) @ V.mH; linalg.svd() succeeds it.
+    """svd(input, some=True, compute_uv=True) -> svd: U, S, V with input = U @ diag(S) @ V.mH; superseded by linalg.svd().
 
     With compute_uv=False, U and V are zeros.
 
@@ -443,8 +443,8 @@ cdef tuple eigh_of(Tensor x, str UPLO):
 def eigh(input, UPLO="L"):
     """eigh(input, UPLO='L') -> linalg_eigh: the eigenvalues, ascending, and orthonormal eigenvectors of a Hermitian matrix.
 
-    The lower triangle is read, or the upper one ('U'). The gradient of the vectors is finite where the eigenvalues differ, for
-    losses that don't depend on their sign or phase.
+    The lower triangle is read, or the upper one ('U'). The gradient of the vectors is finite for distinct eigenvalues. It
+    assumes a loss that does not depend on their sign or phase.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.eigh(ag.tensor([[2.0, 1.0], [1.0, 2.0]])).eigenvalues
@@ -469,7 +469,7 @@ def eigvalsh(input, UPLO="L"):
 
 @cython.final
 cdef class LinalgEigBackward0(Decomposition):
-    """Its constant: the type of the matrix, whose gradient is real if that is."""
+    """Constant: the type of the matrix. The gradient of a real matrix is real."""
 
     @property
     def _saved_eigenvalues(self):
@@ -514,7 +514,7 @@ cdef object complex_type(Tensor x):
 def eig(input):
     """eig(input) -> linalg_eig: the eigenvalues, in no order, and eigenvectors of length 1 of a square matrix, all complex.
 
-    The gradient is finite where the eigenvalues differ; that of the vectors is for losses that don't depend on their phase.
+    The gradient is finite for distinct eigenvalues. For the vectors it assumes a loss that does not depend on their phase.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.eig(ag.tensor([[0.0, 1.0], [-1.0, 0.0]])).eigenvalues.imag.abs()
@@ -527,7 +527,7 @@ def eig(input):
 def eigvals(input):
     """eigvals(input) -> Tensor: the eigenvalues of a square matrix, in no order, as complex numbers.
 
-    A matrix that is not finite has nan for eigenvalues; it is an error where it requires grad.
+    Eigenvalues of a matrix that is not finite are nan; if it requires grad, that is an error.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.eigvals(ag.tensor([[0.0, 1.0], [-1.0, 0.0]])).imag.abs()

@@ -1,6 +1,6 @@
 """Determinants and their logarithms.
 
-Derivatives: M. Giles, "Collected matrix derivative results" (2008); those of the determinant are cofactors.
+Derivatives: M. Giles, "Collected matrix derivative results" (2008); the derivatives of the determinant are cofactors.
 """
 
 import numpy as np
@@ -75,7 +75,7 @@ def det(input):
 
 @cython.final
 cdef class LinalgSlogdetBackward0(Decomposition):
-    """Of the sign and the logarithm of the absolute value."""
+    """The sign and the logarithm of the absolute value."""
 
     cdef tuple saved_names(self):
         return ("A", None, None)
@@ -146,7 +146,7 @@ def slogdet(input):
 
 @op(methods=("logdet",), batch=COMPOSITE)
 def logdet(input):
-    """logdet(input) -> Tensor: the logarithm of the determinant: -inf where that is 0, nan where it is negative.
+    """logdet(input) -> Tensor: the logarithm of the determinant: -inf if that is 0, nan if it is negative.
 
     >>> import autograd_cy as ag
     >>> ag.logdet(ag.tensor([[1.0, 0.0], [0.0, 1.0]]))

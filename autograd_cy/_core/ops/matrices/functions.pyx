@@ -1,4 +1,4 @@
-"""Of matrices: pseudoinverses, ranks, systems with a Cholesky factor, exponentials; tensors as matrices."""
+"""Functions of matrices: pseudoinverses, ranks, systems with a Cholesky factor, exponentials; tensors as matrices."""
 
 from math import prod
 
@@ -26,7 +26,7 @@ from autograd_cy._core.ops.shapes.shape import cat
 cnp.import_array()
 
 
-# the pseudoinverse, and what is computed with it
+# the pseudoinverse and the rank
 
 @cython.final
 cdef class LinalgPinvBackward0(Node):
@@ -48,7 +48,7 @@ cdef class LinalgPinvBackward0(Node):
 
 
 cdef object cutoff(object values, object rtol, object atol, Tensor x):
-    """The size up to which singular values count as zero, for each matrix."""
+    """For each matrix, the threshold up to which singular values count as zero."""
     cdef tuple sizes = shape_of(x)
     atol = 0.0 if atol is None else (<Tensor> atol).array if isinstance(atol, Tensor) else atol
     if rtol is None:
@@ -81,7 +81,7 @@ def pinv(input, *, atol=None, rtol=None, hermitian: bool = False):
 
 
 cdef object pseudoinverse(Tensor x, object rtol, object atol, bint hermitian):
-    if cnp.PyArray_SIZE(x.array) == 0:          # of which NumPy's product would count 2**40 columns without rows
+    if cnp.PyArray_SIZE(x.array) == 0:          # NumPy's product would count 2**40 columns even without rows
         return np.zeros(np.shape(np.swapaxes(x.array, -2, -1)), x.array.dtype)
     if hermitian:
         values, v = eigh_arrays(x.array, "L")
@@ -96,7 +96,7 @@ cdef object pseudoinverse(Tensor x, object rtol, object atol, bint hermitian):
 
 @op(methods=("pinverse",), batch=on_values)
 def pinverse(input, rcond: float = 1e-15):
-    """pinverse(input, rcond=1e-15) -> Tensor: linalg.pinv(), with the relative size of singular values that count as zero.
+    """pinverse(input, rcond=1e-15) -> Tensor: linalg.pinv() with rtol=rcond.
 
     >>> import autograd_cy as ag
     >>> ag.pinverse(ag.tensor([[2.0], [0.0]]))
@@ -107,7 +107,7 @@ def pinverse(input, rcond: float = 1e-15):
 
 @op(namespace="linalg", batch=on_values)
 def matrix_rank(input, *, atol=None, rtol=None, hermitian: bool = False):
-    """matrix_rank(input, *, atol=None, rtol=None, hermitian=False) -> Tensor: how many singular values are not zero (int64).
+    """matrix_rank(input, *, atol=None, rtol=None, hermitian=False) -> Tensor: the number of nonzero singular values (int64).
 
     They count as zero up to the larger of atol and rtol times the largest one, as in pinv().
 
@@ -295,7 +295,7 @@ def matrix_exp(input):
 
 @op(namespace="linalg", batch=COMPOSITE)
 def tensorinv(input, ind: int = 2):
-    """tensorinv(input, ind=2) -> Tensor: the inverse of a tensor as a matrix, its first `ind` dimensions taken for rows.
+    """tensorinv(input, ind=2) -> Tensor: the inverse of a tensor as a matrix, with its first `ind` dimensions as rows.
 
     The result's first dimensions are the input's last ones.
 

@@ -1,7 +1,7 @@
 """LDL decompositions of symmetric and Hermitian matrices that need not be definite, and systems with them.
 
-The decomposition is LAPACK's (sytrf, hetrf, of the lower triangle) with its pivots, without blocks: D has blocks of one row
-and, where both of its pivots have the same negative number, of two. A gradient is an error, as in PyTorch.
+The decomposition and its pivots are those of LAPACK's unblocked algorithm (sytrf, hetrf, lower triangle). D has blocks of one
+row, and of two rows where two pivots are the same negative number. Backward raises an error, as in PyTorch.
 
 Source: J. R. Bunch, L. Kaufman, "Some stable methods for calculating inertia and solving symmetric linear systems" (1977).
 """
@@ -24,7 +24,7 @@ from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
 
-ALPHA = (1 + sqrt(17)) / 8         # which bounds the growth of elements
+ALPHA = (1 + sqrt(17)) / 8         # bounds the growth of elements
 
 
 # one matrix
@@ -35,7 +35,7 @@ cdef object magnitude(object x):
 
 
 cdef tuple pivot_of(object a, int k):
-    """(the row to exchange, of how many rows the block of D is) for the k-th step; 0 rows where there is no pivot."""
+    """(the row to exchange, the number of rows of the block of D) for the k-th step; 0 rows if there is no pivot."""
     cdef int n = a.shape[0], other
     size = magnitude(a[k, k])
     if k + 1 == n:
@@ -54,7 +54,7 @@ cdef tuple pivot_of(object a, int k):
 
 
 cdef int exchange(object a, int k, int other, bint hermitian) except -1:
-    """Rows and columns k and `other` > k, of what is left of the lower triangle."""
+    """Exchange rows and columns k and `other` > k in the rest of the lower triangle."""
     a[other + 1:, [k, other]] = a[other + 1:, [other, k]]
     between, row = a[k + 1:other, k].copy(), a[other, k + 1:other].copy()
     a[k + 1:other, k], a[other, k + 1:other] = (row.conj(), between.conj()) if hermitian else (row, between)
@@ -65,7 +65,7 @@ cdef int exchange(object a, int k, int other, bint hermitian) except -1:
 
 
 cdef tuple decomposed(object a, bint hermitian):
-    """The pivots of a matrix, of which the lower triangle becomes L and D; and the number of the first zero in D, or 0."""
+    """The pivots of a matrix, and the number of the first zero in D, or 0. The lower triangle becomes L and D."""
     cdef int k = 0, n = a.shape[0], step, other, rows, info = 0
     pivots = np.zeros(n, np.int32)
     while k < n:
@@ -101,7 +101,7 @@ cdef object inverse_of(object a, int k, int rows, bint hermitian):
 
 
 cdef object solved(object a, object pivots, object b, bint hermitian):
-    """The X for one matrix, in the memory of `b`."""
+    """Solve for one matrix, in the memory of `b`."""
     cdef int k = 0, n = a.shape[0], rows, other
     starts = []
     while k < n:
@@ -136,7 +136,7 @@ cdef tuple ldl_of(object input, str name, bint hermitian):
 
 
 cdef Tensor without_derivative(str name, Tensor y, tuple inputs):
-    """The result, whose backward is an error."""
+    """The result, with a node that raises in backward."""
     if any_wanted(inputs):
         record_all(new_node(NotImplementedBackward, (name,)), y, inputs)
     return y
@@ -154,7 +154,7 @@ cdef int check_blocks(str operation, object info) except -1:
 def ldl_factor_ex(input, *, hermitian: bool = False, check_errors: bool = False):
     """ldl_factor_ex(input, *, hermitian=False, check_errors=False) -> linalg_ldl_factor_ex: linalg.ldl_factor() with `info`.
 
-    `info` is the number, from 1, of the first zero on D's diagonal, or 0. With check_errors=True it is an error.
+    `info` is the number, from 1, of the first zero on D's diagonal, or 0. With check_errors=True a zero is an error.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.ldl_factor_ex(ag.zeros(2, 2)).info
@@ -170,9 +170,9 @@ def ldl_factor_ex(input, *, hermitian: bool = False, check_errors: bool = False)
 def ldl_factor(input, *, hermitian: bool = False):
     """ldl_factor(input, *, hermitian=False) -> linalg_ldl_factor: L and D of input = L @ D @ L.mT in one matrix, and pivots.
 
-    Of the matrix, which is symmetric, or Hermitian with hermitian=True (then L.mH stands for L.mT), one triangle is read, the
-    lower one. It need not be definite: `pivots` are LAPACK's, and D has blocks of two rows where they are negative.
-    linalg.ldl_solve() takes both. LinAlgError if D has a zero. PyTorch has no gradient for it: backward is an error.
+    The matrix is symmetric, or Hermitian with hermitian=True (then input = L @ D @ L.mH). Only its lower triangle is read. It
+    need not be definite: `pivots` are LAPACK's, and D has blocks of two rows where they are negative. linalg.ldl_solve()
+    accepts both. LinAlgError if D has a zero. PyTorch has no gradient for it: backward is an error.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.ldl_factor(ag.tensor([[4.0, 2.0], [2.0, 3.0]])).LD

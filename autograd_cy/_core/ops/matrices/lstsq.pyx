@@ -1,4 +1,4 @@
-"""Least squares: the X for which A @ X is nearest to B."""
+"""Least squares: the X that brings A @ X nearest to B."""
 
 import numpy as np
 
@@ -29,8 +29,8 @@ cdef str NAME = "torch.linalg.lstsq"
 
 @cython.final
 cdef class LinalgLstsqBackward0(Node):
-    """Of the solution and the residuals. Its constants: whether the right sides are vectors, whether there are residuals, the
-    sizes of both operands, and the sizes and dtype of each output.
+    """Its outputs are the solution and the residuals. Constants: whether the right sides are vectors, if there are residuals,
+    the sizes of both operands, and the sizes and dtype of each output.
 
     Source: G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares" (1973).
     """
@@ -42,7 +42,7 @@ cdef class LinalgLstsqBackward0(Node):
         return self.gradient(g, i, pinv(unpack(self, 0)))
 
     cdef tuple vjps(self, object g):
-        """Both by one pseudoinverse."""
+        """Both gradients, by one pseudoinverse."""
         p = pinv(unpack(self, 0))
         return tuple([None if self.next_node(i) is None else self.gradient(g, i, p) for i in range(2)])
 
@@ -80,10 +80,10 @@ declare_outputs(LinalgLstsqBackward0, like_solution)
 
 
 cdef object solutions(object a, object b, object rcond, bint is_full):
-    """The shortest of the nearest X, the ranks of `a`, and its singular values, or None where they were not needed.
+    """The shortest X with the least residual, the ranks of `a`, and its singular values, or None if they were not needed.
 
-    By a QR decomposition where that shows that `a` has full rank, else by singular values; with is_full=True it is an error
-    if a diagonal element of R is zero.
+    Uses a QR decomposition if it shows that `a` has full rank, else singular values. With is_full=True a zero on the diagonal
+    of R is an error.
     """
     m, n = a.shape[-2:]
     wide, k = m < n, min(m, n)
@@ -117,7 +117,7 @@ cdef object by_singular_values(object a, object b, object rcond):
 
 
 cdef Tensor laid_out(object x, Py_ssize_t rows, bint vector):
-    """The solution in the memory of the larger of itself and the right sides, in Fortran's order, where LAPACK leaves it."""
+    """The solution in Fortran order, in memory large enough for the right sides, as LAPACK leaves it."""
     n, columns = x.shape[-2:]
     memory = np.empty(x.shape[:-2] + (columns, rows), x.dtype)
     part = np.swapaxes(memory[..., :n], -2, -1)
@@ -157,11 +157,11 @@ cdef bint check_operands(Tensor a, Tensor b, object driver) except -1:
 def lstsq(input, b, rcond: float | None = None, *, driver: str | None = None):
     """lstsq(input, b, rcond=None, *, driver=None) -> linalg_lstsq: the X for which input @ X is nearest to b.
 
-    A named tuple of the solution (the shortest one where there are several), the sums of squares by which it misses `b`, the
-    rank of `input` and its singular values. Which of these are not empty depends on `driver`, as in PyTorch: the rank for all
-    but 'gels', which takes matrices of full rank; the residuals for all but 'gelsy', the default, where there are more rows
-    than columns and the rank is full; the singular values for 'gelsd' and 'gelss'. Singular values up to rcond times the
-    largest one count as zero. The gradient is that of a rank that does not change.
+    A named tuple of the solution (the shortest one if there are several), the sums of squared residuals, the rank of `input`
+    and its singular values. Which of these are not empty depends on `driver`, as in PyTorch: the rank for all but 'gels',
+    which takes matrices of full rank; the residuals for all but 'gelsy', the default, if there are more rows than columns
+    and the rank is full; the singular values for 'gelsd' and 'gelss'. Singular values up to rcond times the largest one count as
+    zero. The gradient assumes a constant rank.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.lstsq(ag.tensor([[1.0], [1.0]]), ag.tensor([[2.0], [4.0]])).solution

@@ -1,10 +1,10 @@
 """LU decompositions: A = P @ L @ U with a permutation P, a unit lower triangular L and an upper triangular U.
 
-The decomposition is ours (kernels/elimination.pyx): NumPy keeps LAPACK's to itself. Pivots say with which row each one was
-exchanged, in order, numbered from 1.
+The decomposition is ours (kernels/elimination.pyx), as NumPy does not expose LAPACK's. Each pivot is the row, numbered from
+1, with which a row was exchanged, in order.
 
-Derivatives: as PyTorch arranges them; of matrices that are not square, the leading square part is differentiated as a square
-one, and the rest is a triangular system.
+Derivatives: as PyTorch arranges them. For matrices that are not square, the leading square part is differentiated as a
+square matrix, and the rest as a triangular system.
 """
 
 import numpy as np
@@ -52,7 +52,7 @@ cdef int check_pivoting(bint pivot) except -1:
 # the gradient
 
 cdef object placed_rows(object order, object x):
-    """P @ x, for the row of P @ L @ U that each row of L @ U is."""
+    """P @ x; `order` maps each row of L @ U to its row of P @ L @ U."""
     back = new_tensor(np.argsort(order, -1)[..., None])
     return x.gather(-2, back.expand(shape_of(x)))
 
@@ -63,7 +63,7 @@ cdef object taken_rows(object order, object x):
 
 
 cdef object lu_gradient(object order, object l, object u, object gl, object gu):
-    """The gradient of P @ L @ U, for those of L and U; None where one was not used."""
+    """The gradient of P @ L @ U from the gradients of L and U; None for one that was not used."""
     cdef Py_ssize_t m = shape_of(l)[-2], n = shape_of(u)[-1], k = min(m, n)
     square_l, square_u, beyond, below = l[..., :k, :], u[..., :k], None, None
     inner = None if gl is None else lower(adjoint_of(square_l) @ gl[..., :k, :], -1)
@@ -85,14 +85,14 @@ cdef object lu_gradient(object order, object l, object u, object gl, object gu):
 
 
 cdef tuple unpacked(object lu):
-    """L and U of both in one matrix, by recorded operations."""
+    """L and U from one matrix that holds both, by recorded operations."""
     cdef Py_ssize_t m = shape_of(lu)[-2], n = shape_of(lu)[-1], k = min(m, n)
     ones = new_tensor(np.eye(m, k, dtype=(<Tensor> lu).array.dtype))
     return lower(lu[..., :k], -1) + ones, upper(lu[..., :k, :], 0)
 
 
 cdef object packed(object gl, object gu, tuple sizes):
-    """The gradient of a matrix that holds both, for those of L and U."""
+    """The gradient of a matrix that holds L and U, from their gradients."""
     cdef Py_ssize_t m = sizes[-2], n = sizes[-1]
     if gl is not None:
         gl = lower(gl, -1)
@@ -121,7 +121,7 @@ cdef class LinalgLuFactorExBackward0(Decomposition):
 
 
 cdef tuple unpacked_gradient(object g):
-    """Those of L and U in the gradient of both in one matrix."""
+    """The gradients of L and U from the gradient of the matrix that holds both."""
     cdef Py_ssize_t k = min(shape_of(g)[-2:])
     return lower(g[..., :k], -1), upper(g[..., :k, :], 0)
 
@@ -151,7 +151,7 @@ cdef int check_pivots(str operation, object info) except -1:
 def lu_factor_ex(input, *, pivot: bool = True, check_errors: bool = False):
     """lu_factor_ex(input, *, pivot=True, check_errors=False) -> linalg_lu_factor_ex: linalg.lu_factor() with `info`.
 
-    `info` is the number, from 1, of the first zero on U's diagonal, or 0. With check_errors=True it is an error.
+    `info` is the number, from 1, of the first zero on U's diagonal, or 0. With check_errors=True a zero is an error.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.lu_factor_ex(ag.tensor([[1.0, 2.0], [2.0, 4.0]])).LU
@@ -168,8 +168,8 @@ def lu_factor_ex(input, *, pivot: bool = True, check_errors: bool = False):
 def lu_factor(input, *, pivot: bool = True):
     """lu_factor(input, *, pivot=True) -> linalg_lu_factor: L and U of input = P @ L @ U in one matrix, and the pivots.
 
-    L's diagonal of ones is left out. `pivots` (int32) are the rows, from 1, with which those in order were exchanged.
-    linalg.lu_solve() takes both. LinAlgError if U has a zero on its diagonal; pivot=False is not supported, as on PyTorch's
+    L's diagonal of ones is left out. `pivots` (int32) are the rows, from 1, with which the rows were exchanged in order.
+    linalg.lu_solve() accepts both. LinAlgError if U has a zero on its diagonal; pivot=False is not supported, as on PyTorch's
     CPU.
 
     >>> import autograd_cy as ag
@@ -184,9 +184,9 @@ def lu_factor(input, *, pivot: bool = True):
 
 @op(name="lu", methods=("lu",), batch=on_values)
 def lu(input, pivot: bool = True, get_infos: bool = False):
-    """lu(input, pivot=True, get_infos=False) -> tuple of Tensors: linalg.lu_factor(), which succeeds it.
+    """lu(input, pivot=True, get_infos=False) -> tuple of Tensors: superseded by linalg.lu_factor().
 
-    With get_infos=True a third tensor tells which matrices are singular, else it is an error.
+    With get_infos=True a third tensor tells which matrices are singular; otherwise a singular matrix is an error.
 
     >>> import autograd_cy as ag
     >>> ag.lu(ag.tensor([[1.0, 2.0], [2.0, 2.0]]))[0]
@@ -223,7 +223,7 @@ cdef class LinalgLuBackward0(Decomposition):
 
 
 cdef tuple triangles_of(object array):
-    """Arrays of L and U."""
+    """L and U as arrays."""
     k = min(array.shape[-2:])
     left = np.tril(array[..., :k], -1)
     np.einsum("...ii->...i", left[..., :k, :])[...] = 1
@@ -231,7 +231,7 @@ cdef tuple triangles_of(object array):
 
 
 cdef object permutations(object order, object dtype):
-    """Arrays of P, for the row of P @ L @ U that each row of L @ U is."""
+    """P as an array; `order` maps each row of L @ U to its row of P @ L @ U."""
     n = order.shape[-1]
     return np.asarray(order[..., None, :] == np.arange(n)[:, None], dtype)
 
@@ -240,8 +240,8 @@ cdef object permutations(object order, object dtype):
 def linalg_lu(input, *, pivot: bool = True):
     """lu(input, *, pivot=True) -> linalg_lu: P, L and U with input = P @ L @ U.
 
-    P is a permutation matrix, L is lower triangular with ones on its diagonal, U is upper triangular. The gradient is that of
-    L and U. pivot=False is not supported, as on PyTorch's CPU.
+    P is a permutation matrix, L is lower triangular with ones on its diagonal, U is upper triangular. Only L and U have
+    gradients. pivot=False is not supported, as on PyTorch's CPU.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.lu(ag.tensor([[1.0, 2.0], [2.0, 2.0]])).U
@@ -334,7 +334,7 @@ def lu_unpack(LU_data, LU_pivots, unpack_data: bool = True, unpack_pivots: bool 
 
 @cython.final
 cdef class LinalgLuSolveBackward0(Node):
-    """Its constants: from which side, with the adjoint or not, the sizes of both operands."""
+    """Constants: `left`, `adjoint`, the sizes of both operands."""
 
     cdef tuple saved_names(self):
         return ("LU", "pivots", "result")
@@ -396,7 +396,7 @@ def batched_lu_solve(call, LU, pivots, B, *, left=True, adjoint=False):
 def lu_solve(LU, pivots, B, *, left: bool = True, adjoint: bool = False):
     """lu_solve(LU, pivots, B, *, left=True, adjoint=False) -> Tensor: the X with A @ X = B, for linalg.lu_factor() of A.
 
-    With left=False it is X @ A = B, with adjoint=True A.mH stands for A. Batches are broadcast.
+    With left=False it solves X @ A = B, with adjoint=True A is replaced by A.mH. Batches are broadcast.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.lu_solve(*ag.linalg.lu_factor(ag.tensor([[2.0, 0.0], [0.0, 4.0]])), ag.tensor([[2.0], [8.0]]))
@@ -432,7 +432,7 @@ cdef Tensor lu_operand(object value):
 
 @op(name="lu_solve", methods=("lu_solve",), batch=COMPOSITE)
 def old_lu_solve(input, LU_data, LU_pivots):
-    """lu_solve(input, LU_data, LU_pivots) -> Tensor: linalg.lu_solve(), which succeeds it, with the right side in front.
+    """lu_solve(input, LU_data, LU_pivots) -> Tensor: superseded by linalg.lu_solve(), with the right side first.
 
     >>> import autograd_cy as ag
     >>> ag.lu_solve(ag.tensor([[2.0], [8.0]]), *ag.linalg.lu_factor(ag.tensor([[2.0, 0.0], [0.0, 4.0]])))

@@ -1,4 +1,4 @@
-"""What operations on (batches of) matrices share."""
+"""Shared by operations on (batches of) matrices."""
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor

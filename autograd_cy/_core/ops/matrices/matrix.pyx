@@ -1,6 +1,6 @@
-"""What operations on (batches of) matrices share: checks, triangles, the node of a decomposition into several parts.
+"""Shared by operations on (batches of) matrices: checks, triangles, the node of a decomposition into several parts.
 
-A matrix is the last two dimensions of a tensor; those in front are batches, as NumPy's LAPACK takes them.
+A matrix is the last two dimensions of a tensor; the others are batches, as in NumPy's LAPACK functions.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ cnp.import_array()
 
 
 class LinAlgError(RuntimeError):
-    """Raised where a matrix is singular, not positive definite, or an iteration does not converge.
+    """Raised if a matrix is singular, not positive definite, or if an iteration does not converge.
 
     >>> import autograd_cy as ag
     >>> try:
@@ -35,7 +35,7 @@ class LinAlgError(RuntimeError):
 # the node
 
 cdef class Decomposition(Node):
-    """Its outputs are saved in slot 2, each with its number; what else it needs are its constants."""
+    """Its outputs are saved in slot 2, each with its number. Other data are constants."""
 
     cdef tuple saved_names(self):
         return (None, None, None)
@@ -61,7 +61,7 @@ declare_outputs(Decomposition, outputs_of_decomposition)
 
 
 cdef tuple record_outputs(Node node, tuple outputs, Tensor x):
-    """Enter the outputs of a decomposition of `x`, which are saved."""
+    """Record the outputs of a decomposition of `x`, and save them."""
     cdef list saved = []
     cdef Tensor y
     cdef SavedTensor item
@@ -123,28 +123,28 @@ cdef int check_inexact(Tensor x, str operation) except -1:
 
 # arrays
 
-# `numpy.linalg` computes float32 in double precision, in twice the time; what it calls takes both.
+# `numpy.linalg` computes float32 in double precision, in twice the time; its internal ufuncs have both types.
 cdef object UFUNCS = getattr(np.linalg, "_umath_linalg", None)
 
 
 def refuse(text, flag):
-    """What NumPy calls where LAPACK failed."""
+    """NumPy calls this if LAPACK has failed."""
     raise np.linalg.LinAlgError
 
 
 cdef object ufunc(str name, object public):
-    """NumPy's LAPACK in the array's own type; NumPy's public function where there is no ufunc of that name."""
+    """NumPy's LAPACK in the array's own type; NumPy's public function if there is no ufunc of that name."""
     return getattr(UFUNCS, name, public)
 
 
 cdef object lapack(str name, object public, object array):
-    """The result of ufunc(); NumPy's LinAlgError where LAPACK fails."""
+    """The result of ufunc(); NumPy's LinAlgError if LAPACK fails."""
     with np.errstate(call=refuse, invalid="call", over="ignore", divide="ignore", under="ignore"):
         return ufunc(name, public)(array)
 
 
 cdef object converged(str operation, str name, object public, object array, str values):
-    """The result of lapack(); LinAlgError, with the first matrix for which an iteration failed."""
+    """The result of lapack(); LinAlgError names the first matrix for which the iteration failed."""
     try:
         return lapack(name, public, array)
     except np.linalg.LinAlgError:
@@ -161,7 +161,7 @@ cdef object converged(str operation, str name, object public, object array, str 
 
 
 cdef tuple first_failure(object info):
-    """(index in the batch, info) of the first matrix whose info is not 0, or None."""
+    """(text naming its batch element, info) for the first matrix with a nonzero info, or None."""
     places = np.flatnonzero(info)
     if not places.size:
         return None
@@ -185,7 +185,7 @@ cdef object infinite_matrices(object array):
 
 
 cdef tuple empty_factors(object array):
-    """The factors of matrices without elements. NumPy's decompositions would count 2**40 columns that have no rows."""
+    """The factors of empty matrices. NumPy's decompositions would count 2**40 columns even without rows."""
     *sizes, m, n = array.shape
     k = min(m, n)
     return np.empty((*sizes, m, k), array.dtype), np.empty((*sizes, k, n), array.dtype)
@@ -215,7 +215,7 @@ cdef object svd_values(object array):
 
 
 cdef object eigh_arrays(object array, str UPLO):
-    """The eigenvalues and vectors of Hermitian matrices, whose one triangle is read."""
+    """The eigenvalues and vectors of Hermitian matrices. Only one triangle is read."""
     return converged("linalg.eigh", "eigh_lo" if UPLO in "lL" else "eigh_up", lambda a: np.linalg.eigh(a, UPLO), array,
                      "eigenvalues")
 
@@ -231,24 +231,24 @@ cdef object real_type_of(cnp.ndarray array):
 
 
 cdef Tensor dense(object array):
-    """An array of NumPy's as a tensor of its own, in C order."""
+    """An array as a new tensor in C order."""
     return new_tensor(np.require(array, requirements="CW"))
 
 
 cdef Tensor columns_first(object array):
-    """An array of NumPy's as a tensor with matrices in Fortran's order, as PyTorch's LAPACK leaves them."""
+    """An array as a tensor of matrices in Fortran order, as PyTorch's LAPACK leaves them."""
     return new_tensor(np.swapaxes(np.require(np.swapaxes(array, -2, -1), requirements="CW"), -2, -1))
 
 
 # Tensors, by recorded operations
 
 cdef object adjoint(object x):
-    """The conjugate transposed matrices."""
+    """The conjugate transposes of matrices."""
     return x.transpose(-2, -1).conj()
 
 
 cdef object mask_like(object x, object made):
-    """A bool matrix of the sizes of x's."""
+    """A bool matrix of the same sizes as each matrix of x."""
     cdef tuple sizes = shape_of(x)
     cdef int ndim = len(sizes)
     return new_tensor(made(np.ones((sizes[ndim - 2], sizes[ndim - 1]), np.bool_)))
@@ -271,7 +271,7 @@ cdef object on_diagonal(object d):
 
 
 cdef object with_diagonal(object x, object value):
-    """Square matrices with a number on the diagonal."""
+    """Square matrices with their diagonal replaced by a number."""
     return where(mask_like(x, lambda ones: np.eye(ones.shape[0], dtype=np.bool_)), value, x)
 
 

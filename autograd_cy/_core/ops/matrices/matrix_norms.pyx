@@ -1,4 +1,4 @@
-"""Norms of matrices, and by the number of dimensions of vectors; condition numbers."""
+"""Norms of matrices, norms chosen by the number of dimensions, condition numbers."""
 
 from math import inf
 
@@ -77,8 +77,8 @@ cdef object largest(object sizes, int dim, bint keepdim):
 def norm(input, ord=None, dim=None, keepdim=False, *, dtype=None):
     """norm(input, ord=None, dim=None, keepdim=False, *, dtype=None) -> Tensor: the norm of a vector or of a matrix.
 
-    With one `dim` vector_norm(), with two matrix_norm(). Without, it is the number of dimensions that decides; without `ord`
-    it is the root of the sum of squares of all elements, or along `dim`.
+    With one `dim` vector_norm(), with two matrix_norm(). Without `dim` the number of dimensions decides. Without `ord` it is
+    the root of the sum of squares of all elements, or along `dim`.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.norm(ag.tensor([[1.0, -2.0], [2.0, 0.0]]))
@@ -102,10 +102,10 @@ def norm(input, ord=None, dim=None, keepdim=False, *, dtype=None):
 
 @op(namespace="linalg", batch=COMPOSITE)
 def cond(input, p=None):
-    """cond(input, p=None) -> Tensor: the condition number of matrices: their norm times that of the inverse.
+    """cond(input, p=None) -> Tensor: the condition number of matrices: their norm times the norm of the inverse.
 
-    p=None and 2 divide the largest singular value by the smallest, -2 the other way round; other norms are those of
-    matrix_norm(), for which matrices that are singular give inf. Without elements it is 0.
+    p=None and 2 divide the largest singular value by the smallest, -2 the smallest by the largest. Other norms are computed by
+    matrix_norm(); singular matrices then give inf. Empty matrices give 0.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.cond(ag.tensor([[4.0, 0.0], [0.0, 2.0]]))

@@ -1,4 +1,4 @@
-"""Products of Householder reflections, and the decomposition that gives them."""
+"""Products of Householder reflections, and the decomposition that produces them."""
 
 import numpy as np
 
@@ -34,18 +34,18 @@ def householder_product(input, tau):
                            "input.shape[-1]")
     if shape_of(t)[-1] > sizes[-1]:
         raise RuntimeError("torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]")
-    nothing = lower(upper(a, 1), -1)            # so that there is a gradient where there are no reflections
+    nothing = lower(upper(a, 1), -1)            # so that there is a gradient even without reflections
     ones = new_tensor(np.eye(sizes[-2], sizes[-1], dtype=(<Tensor> a).array.dtype))
     return in_columns(reflected(a, t, nothing + ones, False, True))
 
 
 cdef object in_columns(object x):
-    """Matrices in Fortran's order, as PyTorch's LAPACK leaves them."""
+    """Matrices in Fortran order, as PyTorch's LAPACK leaves them."""
     return x.transpose(-2, -1).contiguous().transpose(-2, -1)
 
 
 cdef object reflected(object a, object tau, object c, bint adjoined, bint left):
-    """A matrix times a product of reflections, or that times the matrix."""
+    """A product of reflections times a matrix (`left`), or the matrix times the product."""
     cdef int k, count = shape_of(tau)[-1], rows = shape_of(a)[-2]
     vectors = lower(a, -1) + new_tensor(np.eye(rows, shape_of(a)[-1], dtype=(<Tensor> a).array.dtype))
     # Q = H[0] H[1] ...: from the left, the last reflection acts first
@@ -95,7 +95,7 @@ def ormqr(input, tau, other, left: bool = True, transpose: bool = False):
 def geqrf(input):
     """geqrf(input) -> geqrf: a QR decomposition as LAPACK leaves it: R with the Householder vectors below it, and their tau.
 
-    Without a gradient: linalg.qr() has one.
+    It has no gradient: linalg.qr() has one.
 
     >>> import autograd_cy as ag
     >>> ag.geqrf(ag.tensor([[3.0], [4.0]])).a

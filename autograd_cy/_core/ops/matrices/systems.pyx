@@ -27,7 +27,7 @@ cnp.import_array()
 
 
 def batched_pair(call, first, second, **kwargs):
-    """Of two operands of matrices: the batch in front, their batches aligned."""
+    """The batching rule for two operands that are matrices: the batch in front, their batches aligned."""
     cdef int rank = max(rank_of(first), rank_of(second))
     return call(call.aligned(first, rank), call.aligned(second, rank), **kwargs)
 
@@ -61,14 +61,14 @@ cdef class LinalgInvExBackward0(Node):
 
 
 cdef object without_failures(object x, object info):
-    """NaN in place of what a singular matrix gave."""
+    """Replace the results for singular matrices by NaN."""
     if info.any():
         x[np.broadcast_to(info > 0, x.shape[:-2])] = np.nan
     return x
 
 
 cdef tuple inverted(Tensor x):
-    """The inverse, and what failed as PyTorch's info."""
+    """The inverse, and PyTorch's info."""
     lu, pivots, info = eliminated(x.array)
     ones = np.eye(shape_of(x)[-1], dtype=x.array.dtype)
     cdef Tensor y = columns_first(without_failures(solved_eliminated(lu, pivots, ones, False), info))
@@ -83,8 +83,8 @@ cdef tuple inverted(Tensor x):
 def inv_ex(input, *, check_errors: bool = False):
     """inv_ex(input, *, check_errors=False) -> linalg_inv_ex: the inverses of matrices, and `info`: which of them are singular.
 
-    `info` is 0, or the number of the diagonal element that is zero in an elimination; the inverse is NaN then, unless
-    check_errors=True makes it an error.
+    `info` is 0, or the number of the diagonal element that is zero in an elimination. The inverse of a singular matrix is NaN,
+    or an error with check_errors=True.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.inv_ex(ag.tensor([[2.0, 0.0], [0.0, 4.0]])).inverse
@@ -126,13 +126,13 @@ def inverse(input):
 
 @cython.final
 cdef class LinalgSolveExBackward0(Node):
-    """Its constants: the sizes of both operands, the matrix as eliminated() gave it, a place where a solution waits."""
+    """Constants: the sizes of both operands, the result of eliminated(), a list in which a solution waits."""
 
     cdef tuple saved_names(self):
         return ("A", None, "result")
 
     cdef object vjp_array(self, object g, int i, Request *request):
-        """With the decomposition that is there already, and one system for both gradients."""
+        """Reuses the decomposition, and solves one system for both gradients."""
         a_sizes, b_sizes, lu, pivots, waiting = self.constants
         if g.shape[:-1] != a_sizes[:-1] or g.shape != b_sizes:
             return Node.vjp_array(self, g, i, request)
@@ -158,12 +158,12 @@ cdef class LinalgSolveExBackward0(Node):
 
 
 cdef object solved(object a, object b):
-    """The X with a @ X = b, of matrices; by the public operation, which knows batches."""
+    """The X with a @ X = b, for matrices; through the public operation, which handles batches."""
     return solve_ex(a, b if shape_of(b)[:-2] else b.expand(shape_of(a)[:-2] + shape_of(b))).result
 
 
 cdef tuple solution(Tensor a, Tensor b, bint vectors):
-    """The X with a @ X = b, of matrices that are broadcast, and PyTorch's info.
+    """The X with a @ X = b, for matrices with broadcast batches, and PyTorch's info.
 
     A batch of vectors is laid out as PyTorch lays it out: as columns of a matrix.
     """
@@ -188,7 +188,7 @@ cdef bint is_vector(Tensor a, Tensor b) except -1:
 
 
 cdef tuple solve_checked(str operation, object first, object second, bint left):
-    """The solution of a system, with all that may be on the right side, and info."""
+    """The solution of a system with any valid right side, and info."""
     cdef Tensor a = matrix_argument(first, operation, True), b = tensor_argument(second, operation, "B", 2)
     cdef bint vector = is_vector(a, b)
     cdef object x = b
@@ -214,7 +214,7 @@ cdef tuple solve_checked(str operation, object first, object second, bint left):
 
 
 def batched_solve(call, input, other, *, left=True, check_errors=None):
-    """The samples' right sides are made matrices, that what is a vector does not depend on the batch."""
+    """Makes each sample's right side a matrix: whether it is a vector must not depend on the batch."""
     cdef int m = rank_of(input), n = rank_of(other), rank
     cdef bint vector = n == 1 or (m - 1 == n and tuple(other.shape) == tuple(input.shape)[:m - 1])
     kwargs = {} if check_errors is None else {"check_errors": check_errors}
@@ -224,7 +224,7 @@ def batched_solve(call, input, other, *, left=True, check_errors=None):
         other, n = other.unsqueeze(-1), n + 1
     rank = max(m, n)
     a, b = call.aligned(input, rank), call.aligned(other, rank)
-    if a.ndim - 1 == b.ndim:                # a right side that is the same for all could be taken for vectors
+    if a.ndim - 1 == b.ndim:                # a right side shared by all samples could be mistaken for vectors
         b = b.unsqueeze(0)
     found = call(a, b, left=left, **kwargs)
     if not isinstance(found, Tensor):
@@ -253,7 +253,7 @@ def solve(input, other, *, left: bool = True):
 def solve_ex(input, other, *, left: bool = True, check_errors: bool = False):
     """solve_ex(input, other, *, left=True, check_errors=False) -> linalg_solve_ex: linalg.solve() with `info`.
 
-    `info` is not 0 for matrices that are singular, which are an error with check_errors=True only.
+    `info` is not 0 for singular matrices. They are an error only with check_errors=True.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.solve_ex(ag.tensor([[2.0, 0.0], [0.0, 4.0]]), ag.tensor([2.0, 8.0])).result
@@ -265,7 +265,7 @@ def solve_ex(input, other, *, left: bool = True, check_errors: bool = False):
     return return_types.linalg_solve_ex(y, new_tensor(info))
 
 
-# triangular ones
+# triangular systems
 
 @cython.final
 cdef class LinalgSolveTriangularBackward0(Node):
@@ -276,13 +276,13 @@ cdef class LinalgSolveTriangularBackward0(Node):
         return ("upper", "left", "unitriangular", None, None)
 
     cdef object solved(self, object b, bint turned):
-        """The solution for another right side, with the matrix as it was or its adjoint."""
+        """The solution for another right side, with the original matrix or its adjoint."""
         is_upper, left, unit, _a, _b = self.constants
         a = unpack(self, 0)
         return solve_triangular(adjoint(a) if turned else a, b, upper=is_upper != turned, left=left, unitriangular=unit)
 
     cdef object triangle(self, object g):
-        """The part of a matrix that is read."""
+        """The part of a matrix that was read."""
         return upper_part(g, self.constants[2]) if self.constants[0] else lower(g, -1 if self.constants[2] else 0)
 
     cdef object vjp(self, object g, int i):
@@ -305,8 +305,8 @@ cdef class LinalgSolveTriangularBackward0(Node):
 def solve_triangular(input, other, *, upper: bool, left: bool = True, unitriangular: bool = False):
     """solve_triangular(input, other, *, upper, left=True, unitriangular=False) -> Tensor: the X with input @ X = other.
 
-    Of the matrix only the upper (lower) triangle is read; with unitriangular=True its diagonal counts as ones. With
-    left=False it is X @ input = other. Batches are broadcast.
+    Only the upper (lower) triangle of the matrix is read; with unitriangular=True its diagonal counts as ones. With left=False
+    it solves X @ input = other. Batches are broadcast.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.solve_triangular(ag.tensor([[2.0, 0.0], [1.0, 4.0]]), ag.tensor([[2.0], [9.0]]), upper=False)
@@ -340,7 +340,7 @@ def solve_triangular(input, other, *, upper: bool, left: bool = True, unitriangu
 def triangular_solve(input, A, upper: bool = True, transpose: bool = False, unitriangular: bool = False):
     """triangular_solve(input, A, upper=True, transpose=False, unitriangular=False) -> triangular_solve: X with A @ X = input.
 
-    A named tuple of the solution and a copy of A. PyTorch keeps it for old scripts; new ones take linalg.solve_triangular().
+    A named tuple of the solution and a copy of A. PyTorch keeps it for old scripts; new ones use linalg.solve_triangular().
 
     >>> import autograd_cy as ag
     >>> ag.triangular_solve(ag.tensor([[8.0]]), ag.tensor([[2.0]])).solution

@@ -1,1 +1,1 @@
-"""Elementwise: what is rendered from the rows of codegen/pointwise_table.py; what takes numbers, modes, conditions besides."""
+"""Elementwise: operations rendered from codegen/pointwise_table.py, and those with numbers, modes or conditions besides."""

@@ -1,4 +1,4 @@
-"""clamp and gelu: which row of the elementwise table they are depends on their arguments."""
+"""clamp and gelu: their arguments decide which row of the elementwise table they use."""
 
 import numpy as np
 
@@ -47,13 +47,13 @@ def clamp(input, min=None, max=None):
         row = OP_clamp_to if min is None else OP_clamp_from if max is None else OP_clamp_tensors
         return ternary(row, x, 0 if min is None else min, 0 if max is None else max)
     y = with_constants(ternary(OP_clamp_numbers, x, bound(min, dtype_code, -1), bound(max, dtype_code, 1)), (min, max))
-    if min != min or max != max:            # a bound that is nan, which the kernels of floats take no notice of
+    if min != min or max != max:            # a nan bound, which the floating point kernels ignore
         y.array.fill(np.nan)
     return y
 
 
 cdef tuple with_bound(int dtype_code, int rank, object value):
-    """The type and rank of an input together with a bound."""
+    """The type and rank of an input combined with a bound."""
     cdef Tensor x = tensor_of(value)
     cdef int own = operand_code(x, value)
     if own < 0:
@@ -66,7 +66,7 @@ cdef int max_of(int a, int b) noexcept:
 
 
 cdef object bound(object value, int dtype_code, int side):
-    """A bound of clamp: the end of the type's range where none is given. RuntimeError for one that the type can't hold."""
+    """A bound of clamp, by default the end of the type's range. RuntimeError if the type can't hold it."""
     if value is not None:
         fitting(value, dtype_code)
         return value
@@ -80,7 +80,7 @@ cdef object bound(object value, int dtype_code, int side):
 def gelu(input, approximate="none"):
     """gelu(input, approximate='none') -> Tensor: input times the normal distribution function of input.
 
-    approximate='tanh' takes the approximation by tanh. Source: Hendrycks, Gimpel, "Gaussian error linear units" (2016).
+    approximate='tanh' approximates it by tanh. Source: Hendrycks, Gimpel, "Gaussian error linear units" (2016).
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.gelu(ag.tensor([0.0, 1.0]))

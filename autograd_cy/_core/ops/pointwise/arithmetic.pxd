@@ -15,7 +15,7 @@ cdef int refuse_bool(object left, object right) except -1
 
 
 cdef inline bint is_one(object alpha) except -1:
-    """Whether there is no factor; 1.0 is one, and True: not every type takes them."""
+    """Whether there is no factor. 1.0 and True count as factors: not every type accepts them."""
     return type(alpha) is int and alpha == 1
 
 

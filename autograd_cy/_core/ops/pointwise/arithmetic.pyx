@@ -1,4 +1,4 @@
-"""Sums and differences, with a factor for the second operand; conj; the operators of these."""
+"""Sums and differences, with a factor for the second operand; conj; and their operators."""
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def sub(input, other, *, alpha=1):
 # with a factor
 
 cdef object sum_of(Pointwise *row, object input, object other, object alpha):
-    """input + alpha * other, or with a minus: computed in the type that both operands have together."""
+    """input + alpha * other, or input - alpha * other: computed in the common type of both operands."""
     cdef Tensor a = tensor_of(input), b = tensor_of(other), result
     cdef int a_code = operand_code(a, input), b_code = operand_code(b, other), dtype_code
     cdef cnp.ndarray x, y, factor
@@ -62,7 +62,7 @@ cdef object sum_of(Pointwise *row, object input, object other, object alpha):
         return called(row, input, other)
     dtype_code = result_code(a_code, rank_of(a), b_code, rank_of(b))
     if a is not None and b is not None:
-        broadcast_sizes(shape_of(a), shape_of(b))       # PyTorch's order: sizes that don't fit are told before a wrong alpha
+        broadcast_sizes(shape_of(a), shape_of(b))       # PyTorch's order: a mismatch of sizes is reported before a wrong alpha
     factor = factor_of(row, alpha, dtype_code)
     if factor is None:
         return called(row, input, other if alpha else np.zeros_like(operand_array(b, other, b_code, dtype_code)))
@@ -75,7 +75,7 @@ cdef object sum_of(Pointwise *row, object input, object other, object alpha):
 
 
 cdef int record_scaled(Pointwise *row, Tensor result, PyObject **arrays, Tensor a, Tensor b, object alpha) except -1:
-    """Record a sum with a factor. A number is nothing that a backward gives up: a second one is fine."""
+    """Record a sum with a factor. A constant is not freed by backward: a second backward is allowed."""
     record_row(scaled_row(row), result, arrays, a, b, None)
     if result.grad_fn is not None:
         result.grad_fn.constants = (alpha,)
@@ -89,7 +89,7 @@ cdef Pointwise *scaled_row(Pointwise *row) noexcept:
 
 
 cdef cnp.ndarray factor_of(Pointwise *row, object alpha, int dtype_code):
-    """alpha, or -alpha for sub, for operands of that type; None for truth values: it says whether they are added."""
+    """alpha, or -alpha for sub, in that type; None for bools: their alpha decides whether the operand is added at all."""
     if isinstance(alpha, (Tensor, np.generic)):
         alpha = alpha.item()
     if number_code(alpha) < 0:
@@ -100,7 +100,7 @@ cdef cnp.ndarray factor_of(Pointwise *row, object alpha, int dtype_code):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if dtype_code < COMPLEX64 and isinstance(alpha, complex):
         raise RuntimeError("For non-complex input tensors, argument alpha must not be a complex number.")
-    fitting(alpha, BOOL)                    # which holds all but integers of more than 64 bits
+    fitting(alpha, BOOL)                    # BOOL holds all but integers of more than 64 bits
     if dtype_code == BOOL:
         return None
     if row == OP_sub:
@@ -109,7 +109,7 @@ cdef cnp.ndarray factor_of(Pointwise *row, object alpha, int dtype_code):
 
 
 cdef object wrapped(object number):
-    """An integer as 64 bits hold it."""
+    """An integer wrapped to 64 bits."""
     return (number + 2 ** 63) % 2 ** 64 - 2 ** 63
 
 

@@ -1,4 +1,4 @@
-"""Elementwise operations that take numbers or rows by their operands: one bound, weights, products added, logit, filling."""
+"""Elementwise operations that choose a row by their operands: one bound, weights, sums of products, logit; others."""
 
 import numpy as np
 
@@ -91,7 +91,7 @@ cdef object bounded(Pointwise *row, object input, object bound, str name):
 
 @op(methods=("lerp",), kind="elementwise")
 def lerp(input, end, weight):
-    """lerp(input, end, weight) -> Tensor: input + weight * (end - input), of which `weight` is a number or tensor.
+    """lerp(input, end, weight) -> Tensor: input + weight * (end - input); `weight` is a number or tensor.
 
     RuntimeError for tensors of different types.
 
@@ -132,7 +132,7 @@ def addcmul(input, tensor1, tensor2, *, value=1):
 def addcdiv(input, tensor1, tensor2, *, value=1):
     """addcdiv(input, tensor1, tensor2, *, value=1) -> Tensor: input + value * tensor1 / tensor2.
 
-    RuntimeError where both of these are integers.
+    RuntimeError if both are integers.
 
     >>> import autograd_cy as ag
     >>> ag.addcdiv(ag.tensor([1.0]), ag.tensor([3.0]), ag.tensor([2.0]), value=10)
@@ -160,7 +160,7 @@ cdef Tensor combined(Pointwise *row, Tensor x, Tensor a, Tensor b, object value)
     return with_constants(ternary(row, x, a if value == 1 else a * value, b), (value,))
 
 
-# what is made of other operations
+# composed of other operations
 
 @op(kind="elementwise")
 def rsub(input, other, *, alpha=1):
@@ -220,7 +220,7 @@ def batched_fill(call, input, value):
         return call(call.value(input), value)
     x = call.front(input)
     v = call.front(value).reshape(call.size, *(1,) * rank_of(input)).to(input.dtype)
-    return v.where(new_tensor(np.array(True)), x)           # which has a gradient for x, too: zeros
+    return v.where(new_tensor(np.array(True)), x)           # gives x a gradient, too: zeros
 
 
 @op(methods=("fill",), batch=batched_fill)
@@ -259,9 +259,9 @@ def nextafter(input, other):
 
 @op(methods=("logit",), kind="elementwise")
 def logit(input, eps: float | None = None):
-    """logit(input, eps=None) -> Tensor: log(input / (1 - input)), with `eps` of input limited to [eps, 1 - eps].
+    """logit(input, eps=None) -> Tensor: log(input / (1 - input)); with `eps`, input is first clamped to [eps, 1 - eps].
 
-    Beyond 0 and 1 it is NaN; its gradient there, too, or 0 with `eps`.
+    Outside of [0, 1] the result and its gradient are NaN. With `eps` the gradient outside of the bounds is 0.
 
     >>> import autograd_cy as ag
     >>> ag.logit(ag.tensor([0.5, 0.75]))
@@ -278,7 +278,7 @@ def logit(input, eps: float | None = None):
 
 
 cdef cnp.ndarray without_nans(cnp.ndarray array, object nan, object posinf, object neginf):
-    """NumPy's nan_to_num, which knows no bfloat16: that is taken as float32."""
+    """NumPy's nan_to_num. It lacks bfloat16, which is computed as float32."""
     if code_of(array) != BFLOAT16:
         return np.asarray(np.nan_to_num(array, nan=nan, posinf=posinf, neginf=neginf))
     most = float(finfo_of(array.dtype).max)
@@ -288,9 +288,9 @@ cdef cnp.ndarray without_nans(cnp.ndarray array, object nan, object posinf, obje
 
 @op(methods=("nan_to_num",), kind="elementwise")
 def nan_to_num(input, nan: float | None = None, posinf: float | None = None, neginf: float | None = None):
-    """nan_to_num(input, nan=None, posinf=None, neginf=None) -> Tensor: numbers in the place of NaN and infinities.
+    """nan_to_num(input, nan=None, posinf=None, neginf=None) -> Tensor: numbers in place of NaN and infinities.
 
-    They are 0, the largest and the least of the type where none are given. The gradient for what was replaced is 0.
+    By default they are 0, and the largest and least numbers of the type. The gradient for replaced elements is 0.
 
     >>> import autograd_cy as ag
     >>> ag.nan_to_num(ag.tensor([1.0, float("nan"), float("inf")]), posinf=9.0)
@@ -308,7 +308,7 @@ def nan_to_num(input, nan: float | None = None, posinf: float | None = None, neg
     return y
 
 
-# in place, where there are arguments by keyword alone or other checks
+# in place, for operations with keyword-only arguments or other checks
 
 def addcmul_(Tensor self, tensor1, tensor2, *, value=1):
     """addcmul_(tensor1, tensor2, *, value=1) -> Tensor: addcmul() written into the tensor's own memory."""

@@ -1,4 +1,4 @@
-"""Complex numbers by their parts: of real and imaginary ones, of length and angle; the angle; conjugates that are copies."""
+"""Complex numbers from real and imaginary parts, or from length and angle; the angle; conjugates that are copies."""
 
 import numpy as np
 
@@ -30,7 +30,7 @@ cdef Pointwise *OP_angle_of_real = row_of("angle_of_real")
 
 @cython.final
 cdef class AngleBackward0(Node):
-    """Of a real tensor it is 0: the angle jumps, and is level elsewhere."""
+    """For a real tensor it is 0: the angle jumps at 0, and is constant elsewhere."""
 
     cdef tuple saved_names(self):
         return ("self", None, None)
@@ -60,7 +60,7 @@ cdef class ComplexBackward0(PointwiseNode):
 
 @cython.final
 cdef class PolarBackward0(PointwiseNode):
-    """Saves the angle for the gradient of `abs`: where that is 0 or negative, the result doesn't tell it."""
+    """Saves the angle for the gradient of `abs`: the result doesn't determine it where `abs` is 0 or negative."""
 
     cdef tuple saved_names(self):
         return (None, None, "result")
@@ -79,7 +79,7 @@ cdef class PolarBackward0(PointwiseNode):
 
 
 cdef object direction(PolarBackward0 node, int i):
-    """The derivative of the output by its length (0) or its angle."""
+    """The derivative of the output with respect to its length (0) or its angle."""
     if i:
         return unpack(node, 2) * 1j
     b = unpack(node, 1)
@@ -102,7 +102,7 @@ cdef object sum_of(list terms):
 def angle(input):
     """angle(input) -> Tensor: the angle of complex numbers, in radians; of real ones 0 or pi.
 
-    The gradient for a real tensor is 0, and that at 0.
+    The gradient for a real tensor is 0, and so is the gradient at 0.
 
     >>> import autograd_cy as ag
     >>> ag.angle(ag.tensor([1 + 1j, -2 + 0j]))
@@ -128,7 +128,7 @@ def angle(input):
 
 @op(kind="elementwise")
 def complex(real, imag):
-    """complex(real, imag) -> Tensor: complex numbers of real and imaginary parts, float32 or float64 both.
+    """complex(real, imag) -> Tensor: complex numbers from real and imaginary parts, both float32 or both float64.
 
     >>> import autograd_cy as ag
     >>> ag.complex(ag.tensor([1.0]), ag.tensor([2.0]))
@@ -144,7 +144,7 @@ def complex(real, imag):
 
 @op(kind="elementwise")
 def polar(abs, angle):
-    """polar(abs, angle) -> Tensor: complex numbers of lengths and angles in radians, float32 or float64 both.
+    """polar(abs, angle) -> Tensor: complex numbers from lengths and angles in radians, both float32 or both float64.
 
     >>> import autograd_cy as ag
     >>> ag.polar(ag.tensor([2.0]), ag.tensor([0.0]))
@@ -188,7 +188,7 @@ cdef Tensor recorded(object node_class, Tensor y, Tensor a, Tensor b, bint saves
     return y
 
 
-# what PyTorch does with its lazy conjugates, of which there are none here
+# PyTorch's operations for lazy conjugates, which don't exist here
 
 @op(methods=("conj_physical",), kind="elementwise")
 def conj_physical(input):

@@ -1,4 +1,4 @@
-"""Division: what operations without a derivative share."""
+"""Division: shared by operations without a derivative."""
 
 from autograd_cy._core.graph.tensor cimport Tensor
 

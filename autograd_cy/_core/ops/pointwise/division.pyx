@@ -1,4 +1,4 @@
-"""Division: true quotients, quotients rounded to integers, and what remains of them; the operators of these."""
+"""Division: true quotients, quotients rounded to integers, and remainders; and their operators."""
 
 import numpy as np
 
@@ -38,7 +38,7 @@ cdef Pointwise *OP_fmod_by_number = row_of("fmod_by_number")
 
 @cython.final
 cdef class DivBackward2(PointwiseNode):
-    """Of a quotient that was rounded: it does not change with the values nearby."""
+    """Of a rounded quotient, which is locally constant."""
 
     cdef tuple saved_names(self):
         return ("self", "other", None)
@@ -55,7 +55,7 @@ cdef class DivBackward2(PointwiseNode):
 
 @cython.final
 cdef class NotImplementedBackward(Node):
-    """Of an operation that PyTorch has no derivative for; its name is the constant."""
+    """Of an operation for which PyTorch has no derivative; constant: its name."""
 
     def name(self):
         return "torch::autograd::NotImplemented"
@@ -75,10 +75,10 @@ cdef class NotImplementedBackward(Node):
 
 @op(methods=("div", "divide", "true_divide"), kind="elementwise")
 def div(input, other, *, rounding_mode=None):
-    """div(input, other, *, rounding_mode=None) -> Tensor: the quotient input / other; of integers a float.
+    """div(input, other, *, rounding_mode=None) -> Tensor: the quotient input / other; a float for integers.
 
-    rounding_mode 'floor' rounds it down and 'trunc' towards zero; then that of integers is an integer, and RuntimeError is
-    raised where one is divided by 0. The gradient of a rounded quotient is 0.
+    rounding_mode 'floor' rounds it down and 'trunc' towards zero. Then the quotient of integers is an integer, and division of
+    an integer by 0 raises RuntimeError. The gradient of a rounded quotient is 0.
 
     >>> import autograd_cy as ag
     >>> ag.div(ag.tensor([-7, 7]), 2, rounding_mode="floor")
@@ -112,7 +112,7 @@ def div(input, other, *, rounding_mode=None):
 
 @op(methods=("floor_divide",), kind="elementwise")
 def floor_divide(input, other):
-    """floor_divide(input, other) -> Tensor: input / other rounded down; of integers an integer.
+    """floor_divide(input, other) -> Tensor: input / other rounded down; an integer for integers.
 
     RuntimeError where an integer is divided by 0. Has no derivative: div(rounding_mode='floor') has one, which is 0.
 
@@ -125,7 +125,7 @@ def floor_divide(input, other):
 
 @op(methods=("remainder",), kind="elementwise")
 def remainder(input, other):
-    """remainder(input, other) -> Tensor: what remains of input when divided by other, with the sign of other.
+    """remainder(input, other) -> Tensor: the remainder of input / other, with the sign of other.
 
     RuntimeError where an integer is divided by 0. The gradient for other is -floor(input / other).
 
@@ -140,7 +140,7 @@ def remainder(input, other):
 
 @op(methods=("fmod",), kind="elementwise")
 def fmod(input, other):
-    """fmod(input, other) -> Tensor: what remains of input when divided by other, with the sign of input.
+    """fmod(input, other) -> Tensor: the remainder of input / other, with the sign of input.
 
     RuntimeError where an integer is divided by 0. The gradient for other is -trunc(input / other).
 
@@ -154,7 +154,7 @@ def fmod(input, other):
 # how they are computed
 
 cdef object without_derivative(str name, Tensor y, Tensor a, Tensor b):
-    """The result of an operation whose backward raises."""
+    """The result of an operation, with a node that raises in backward."""
     if (a is not None and needs_node(a)) or (b is not None and needs_node(b)):
         record_all(new_node(NotImplementedBackward, (name,)), y, tuple([x for x in (a, b) if x is not None]))
     return y
@@ -166,7 +166,7 @@ cdef Tensor quotient(object input, object other, str mode):
 
 
 cdef Tensor unseen(Pointwise *row, object input, object other):
-    """The values of an operation that is entered by its caller."""
+    """The result of an operation that its caller records."""
     cdef int paused = pause()
     try:
         return <Tensor?> divided(row, input, other)
@@ -175,12 +175,12 @@ cdef Tensor unseen(Pointwise *row, object input, object other):
 
 
 cdef object plain(object x):
-    """An operand without its place in the graph."""
+    """An operand detached from the graph."""
     return new_tensor((<Tensor> x).array) if isinstance(x, Tensor) else x
 
 
 cdef object divided(Pointwise *row, object input, object other):
-    """Call a row that divides: integers by 0 are refused."""
+    """Call a row that divides. Division of integers by 0 raises an error."""
     cdef Tensor a = tensor_of(input), b = tensor_of(other)
     cdef int a_code = operand_code(a, input), b_code = operand_code(b, other), dtype_code
     cdef cnp.ndarray x, y
@@ -202,7 +202,7 @@ cdef object divided(Pointwise *row, object input, object other):
 
 
 cdef object rdiv_of(object self, object other):
-    """other / self, which PyTorch computes as reciprocal times number."""
+    """other / self, computed as PyTorch does, as reciprocal times number."""
     if isinstance(other, np.generic):
         other = other.item()
     if number_code(other) >= 0:
@@ -211,7 +211,7 @@ cdef object rdiv_of(object self, object other):
 
 
 def operator_of(function, name):
-    """The operator that a function of two arguments is; NotImplemented for operands that are none."""
+    """A function of two arguments as an operator; NotImplemented unless both are tensors or numbers."""
     def operate(left, right):
         if number_code(left) < 0 and tensor_of(left) is None or number_code(right) < 0 and tensor_of(right) is None:
             return declined(name, left, right)
