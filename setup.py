@@ -1,11 +1,11 @@
 """Build the compiled core: each .pyx and template .pyx.in below autograd_cy/_core becomes an extension module.
 
-What is installed is one library that holds them all, LIBRARY, and a list of them: it is found, mapped and linked once, not a
-hundred times. In place and editable, each module is a file, so that one change compiles and links one.
+An install contains one library with all modules, LIBRARY, and a list of them, so that one file is found, mapped and linked
+instead of a hundred. In-place and editable builds have a file per module, so that one change compiles and links one.
 
-Metadata stands in pyproject.toml. All that is generated goes below build/release, build/debug with AUTOGRAD_CY_DEBUG=1,
-build/sanitize with AUTOGRAD_CY_SANITIZE=1, or build/profile with AUTOGRAD_CY_PROFILE=1, so the builds never touch each other's
-files; only an in-place build puts extension modules beside the sources.
+Metadata is in pyproject.toml. Generated files go below build/release, build/debug with AUTOGRAD_CY_DEBUG=1, build/sanitize
+with AUTOGRAD_CY_SANITIZE=1, or build/profile with AUTOGRAD_CY_PROFILE=1, so the builds never touch each other's files; only an
+in-place build puts extension modules beside the sources.
 """
 
 import ast
@@ -37,21 +37,21 @@ JOBS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.
 # Helpers that Cython would otherwise paste into every module (typed memoryviews: 175 kB each).
 SHARED = "autograd_cy._core._cyutility"
 
-# All modules of an installed core, and what lists them for its finder: modules.py.
+# All modules of an installed core, and the list of them for their finder: modules.py.
 LIBRARY = "autograd_cy._core._library"
 CONTENTS = CORE / "_library_contents.py"
 
-# The only place for directives. Lists are indexed with checks, from either end, but not in KERNELS; there a memoryview of
-# borrowed memory has None for an object.
+# The only place for directives. Indices of lists are checked and may be negative, except in KERNELS; there a memoryview of
+# borrowed memory has None as its object.
 DIRECTIVES = {
     "language_level": 3,
     "annotation_typing": False,  # annotations are for the type stubs
-    "auto_pickle": False,       # a graph has no meaning elsewhere, and what Cython writes looks at no type before it reads
+    "auto_pickle": False,       # pickled graphs make no sense, and Cython's code reads before it checks types
     "binding": True,
     "cdivision": True,
-    "emit_code_comments": False,    # the sources, repeated: a quarter of the C
-    "freethreading_compatible": True,       # NOTE [Free threading] in runtime/own.pyx says why it is
-    "allow_none_for_extension_args": False,  # f(Tensor x) refuses None, which has none of the fields of a Tensor
+    "emit_code_comments": False,    # the source lines as comments: a quarter of the C
+    "freethreading_compatible": True,       # for the reasons in NOTE [Free threading] in runtime/own.pyx
+    "allow_none_for_extension_args": False,  # f(Tensor x) refuses None, which lacks the fields of a Tensor
     "initializedcheck": DEBUG,
     "nonecheck": DEBUG,
 }
@@ -62,37 +62,37 @@ MACROS = [
     ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION"),
     ("AUTOGRAD_CY_DEBUG", str(int(DEBUG))),
 ]
-if DEBUG:  # to sys.monitoring, Cython's events have no frame: sys.settrace and coverage would find those lines in the caller
+if DEBUG:  # sys.monitoring gets no frame from Cython: sys.settrace and coverage would find those lines in the caller
     MACROS += [("CYTHON_TRACE", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 if is_on("ONE_THREAD"):
     MACROS.append(("AUTOGRAD_CY_ONE_THREAD", "1"))
 
-# Contraction into fused multiply-adds is off, so that results don't depend on the instruction set. Nobody reads errno or
-# the flags of floating point exceptions: without them the compiler vectorizes choices and square roots.
+# Contraction into fused multiply-adds is off, so that results don't depend on the instruction set. No code reads errno or
+# floating-point exception flags: without them the compiler vectorizes choices and square roots.
 UNIX_FLAGS = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-Wno-unused-function"]
-UNIX_FLAGS += ["-fvisibility=hidden"]       # but for PyInit_*: modules in one library see nothing of each other
+UNIX_FLAGS += ["-fvisibility=hidden"]       # except PyInit_*: modules in one library don't see each other's symbols
 if DEBUG or SANITIZE or PROFILE:
     UNIX_FLAGS += ["-g1", *(["-UNDEBUG"] if DEBUG else [])]
-else:   # tables by which a debugger walks the stack, of a library without names: 4 % of its size
+else:   # no unwind tables for debuggers in a library without names: 4 % of its size
     UNIX_FLAGS += ["-g0", "-fno-asynchronous-unwind-tables"]
-if PROFILE:  # the same code as a release's, but that stacks can be walked; tools/lens reads its lines and names
+if PROFILE:  # the code of a release, but with walkable stacks; tools/lens reads its lines and names
     UNIX_FLAGS += ["-fno-omit-frame-pointer"]
-# What each step runs gains by -O3 (2 % of a chain). What else there is costs an operation 1 % by -Os, and is a third smaller.
+# -O3 pays for code that runs in each step (2 % of a chain). For the rest -Os costs 1 % per operation and is a third smaller.
 HOT = [CORE / "runtime", CORE / "arrays", KERNELS, CORE / "graph", CORE / "engine", CORE / "ops" / "pointwise"]
-# With checks, what the compiler takes counts more than what a test does: it takes 40 % less by -Og than by -O1.
+# With checks, compile time counts more than test time: -Og compiles 40 % faster than -O1.
 OPTIMIZED, HOT_OPTIMIZED = ("-Og", "-O1") if DEBUG else ("-O1", "-O1") if SANITIZE else ("-Os", "-O3")
 SANITIZERS = ["-fsanitize=address,undefined"] if SANITIZE else []
-if SANITIZE:  # Python's own flags define signed overflow, which then is not looked for
+if SANITIZE:  # Python's own flags define signed overflow, which would then not be detected
     UNIX_FLAGS += [*SANITIZERS, "-fno-wrapv", "-fno-omit-frame-pointer"]
-if DEBUG:  # what is an error to gcc 14 and clang 16, if not to those before
+if DEBUG:  # errors in gcc 14 and clang 16, but not in earlier versions
     UNIX_FLAGS += [f"-Werror={f}" for f in ("incompatible-pointer-types", "int-conversion", "implicit-function-declaration")]
 MSVC_FLAGS = ["/fp:precise", "/Od" if DEBUG else "/O2"]
 
 
-# What Cython's own C does wrong where there is no memory, and what is right: a list comprehension gives a new item up twice
-# if the list can't grow, and who finds an error without an exception, as NumPy's iterators leave it behind, crashes. And how
-# modules look each other up, and what an error shows of them: imports.h, tracebacks.h.
-Mend = namedtuple("Mend", "function wrong right")       # each file that defines the function has the one text or the other
+# Patches for Cython's out-of-memory bugs: a list comprehension releases a new item twice if the list can't grow, and code that
+# handles an error without an exception, which NumPy's iterators may leave, crashes. The first one changes how modules find
+# each other and which frames an error shows: imports.h, tracebacks.h.
+Mend = namedtuple("Mend", "function wrong right")       # each file that defines the function has one of the two texts
 RAISE = "    if (unlikely(!PyErr_Occurred())) PyErr_NoMemory();\n"
 HANDLER = "    PyObject *local_type = NULL, *local_value, *local_tb = NULL;\n"
 TRACEBACK = "    PyThreadState *tstate = __Pyx_PyThreadState_Current;\n    PyObject *ptype, *pvalue, *ptraceback;\n"
@@ -106,23 +106,23 @@ MENDS = [
          HANDLER + "#if", HANDLER + RAISE + "#if"),
     Mend("int py_line, const char *filename) {", TRACEBACK + "    if", TRACEBACK + RAISE + "    if"),
 ]
-if DEBUG:  # a new frame has no trace function of its own until the one of its thread gives it one: None would be called
+if DEBUG:  # a new frame has no trace function until its thread's sets one: None would be called
     SET = "            Py_INCREF(Py_None);\n            (*frame)->f_trace = Py_None;\n"
     MENDS.append(Mend("int __Pyx_TraceSetupAndCall(PyCodeObject** code,\n", SET, "            (*frame)->f_trace = NULL;\n"))
 
 
 def rendered(template):
-    """Where the .pyx of a template goes: not beside it, where it would be taken for a source."""
+    """The path of a template's .pyx: not beside the template, where it would count as a source."""
     return BUILD / "templates" / template.with_suffix("")
 
 
 def module_name(source):
-    """That of a .pyx or .pyx.in below the working directory: its path with dots."""
+    """The module name of a .pyx or .pyx.in below the working directory: its path with dots."""
     return ".".join([*source.parent.parts, source.name.partition(".")[0]])
 
 
 def core_extensions():
-    """One extension for each module of the core, and one for the helpers that they share."""
+    """One extension for each module of the core, and one for the shared helpers."""
     named = {module_name(source): source for source in CORE.rglob("*.pyx")}
     named |= {module_name(template): rendered(template) for template in CORE.rglob("*.pyx.in")}
     named[SHARED] = CORE / "_cyutility.c"
@@ -130,9 +130,9 @@ def core_extensions():
 
 
 def render_templates():
-    """Render each template that changed. It can import `codegen`; `debug` says to keep checks.
+    """Render each changed template. It can import `codegen`; `debug` tells it to keep checks.
 
-    Cython looks for a module's .pxd files beside it, in vain here: so a change of any of them counts, too.
+    Cython looks for a module's .pxd files beside the rendered file, in vain: so a change of any .pxd counts, too.
     """
     from Cython.Tempita import Template
 
@@ -163,13 +163,13 @@ def has_loops(extension):
 
 def source_size(extension):
     source = Path(extension.sources[0])
-    return source.stat().st_size if source.exists() else 0      # the shared helpers are Cython's
+    return source.stat().st_size if source.exists() else 0      # the shared helpers come from Cython
 
 
 def is_traced(extension):
-    """Whether the lines of a module can be traced: those of the debug build, but for modules of loops.
+    """Whether the lines of a module can be traced: in the debug build, except for modules with loops.
 
-    A traced nogil function takes the GIL. A worker would wait for it, and its caller, who may hold it, for the worker.
+    A traced nogil function takes the GIL. A worker would wait for it, and the caller, which may hold it, for the worker.
     """
     return DEBUG and Path(extension.sources[0]).suffix == ".pyx" and not has_loops(extension)
 
@@ -180,9 +180,9 @@ def directives_of(extension):
 
 
 def mend(c_file):
-    """Apply MENDS to a generated file, whose time stays as it was; those that it needed.
+    """Apply MENDS to a generated file, keeping its modification time; returns the applied ones.
 
-    RuntimeError if it doesn't fit what this Cython writes: the build then needs another version, or another mend.
+    RuntimeError if one doesn't match this Cython's output: the build then needs another version, or another patch.
     """
     used = set()
     text = mended = c_file.read_text(encoding="utf-8")
@@ -193,7 +193,7 @@ def mend(c_file):
             if change.right not in mended:
                 raise RuntimeError(f"setup.py: {change.function!r} in {c_file} is not as MENDS expects it")
             used.add(change)
-    if PROFILE:     # a directive holds until the next one: what follows a function would be taken for the lines after its last
+    if PROFILE:     # a directive holds until the next one: code after a function would get the line numbers after its last
         mended = re.sub(r"^}\n(?!#line)", '}\n#line 1 "cython_utility"\n', mended, flags=re.MULTILINE)
     if mended != text:
         stat = c_file.stat()
@@ -203,7 +203,7 @@ def mend(c_file):
 
 
 class BuildCore(build_ext):
-    """build_ext that cythonizes when it compiles, not when the metadata is read or an sdist is made."""
+    """build_ext that cythonizes when it compiles, not when metadata is read or an sdist is made."""
 
     def finalize_options(self):
         super().finalize_options()
@@ -211,11 +211,11 @@ class BuildCore(build_ext):
         self.keeps_names = self.inplace or self.editable_mode       # `inplace` is off while setuptools builds
         if self.inplace and (DEBUG or SANITIZE or PROFILE):
             raise OptionError("only a release build is put in place: see make debug-test, make sanitize and make profile")
-        # The same objects for both. An editable build would have them in a temporary folder, compiled anew every time.
+        # Both kinds share objects. An editable build would have them in a temporary folder, compiled anew every time.
         platform = self.plat_name + EXTENSION_SUFFIXES[0].rpartition(".")[0]
         self.build_temp = str(BUILD / f"temp.{platform}")
         if self.keeps_names:
-            self.build_lib = str(BUILD / f"editable.{platform}")        # not among what is installed
+            self.build_lib = str(BUILD / f"editable.{platform}")        # apart from installed files
 
     def build_extensions(self):
         import numpy
@@ -227,24 +227,24 @@ class BuildCore(build_ext):
         levels = [[], []] if is_msvc else [[OPTIMIZED], [HOT_OPTIMIZED]]
         link_flags = [] if is_msvc else ["-pthread", *SANITIZERS]
         if sys.platform == "linux" and not (DEBUG or SANITIZE or PROFILE):
-            # Two mapped parts of a file instead of four; names of static functions stay in a tree that is worked on.
+            # Two mapped segments of a file instead of four; a working tree keeps the names of static functions.
             link_flags += ["-Wl,-z,noseparate-code", *([] if self.keeps_names else ["-Wl,-s"])]
         for extension in self.extensions:
             extension.depends = ["setup.py", *map(str, CORE.rglob("*.h"))]
             extension.include_dirs = [*map(str, HEADERS), numpy.get_include()]
             extension.extra_compile_args = flags + levels[is_hot(extension)]
             extension.extra_link_args = link_flags
-        # The longest first: no core waits for one that was begun last.
+        # The longest first, so that no core waits for a late long one.
         self.extensions.sort(key=lambda extension: -source_size(extension))
         self.built, self.mends_used = itertools.count(1), set()
-        # Cython keeps the GIL: a thread that builds a module waits for a process that translates it, then for the compiler.
+        # Cython keeps the GIL, so each thread waits for a process that translates its module, then for the compiler.
         with ProcessPoolExecutor(JOBS) as self.translators:
-            self.translators.submit(os.getpid).result()     # the processes are forked before there are threads
+            self.translators.submit(os.getpid).result()     # fork the processes before there are threads
             super().build_extensions()
         if unused := [change.function for change in MENDS if change not in self.mends_used]:
             raise RuntimeError(f"setup.py: no generated file has {unused}, as MENDS expects")
         if self.keeps_names:
-            remove_files(CORE, [CONTENTS.name, f"{LIBRARY.rpartition('.')[2]}.*"])      # of a wheel that was unpacked here
+            remove_files(CORE, [CONTENTS.name, f"{LIBRARY.rpartition('.')[2]}.*"])      # left by a wheel unpacked here
         else:
             self.link_library()
 
@@ -259,16 +259,16 @@ class BuildCore(build_ext):
             print(f"autograd_cy: {built} of {total} modules compiled", flush=True)
 
     def generate_c(self, extension):
-        """Compile a Cython source to C below BUILD, if it or what it depends on changed, and make that the module's source."""
+        """Compile a Cython source to C below BUILD if it or a dependency changed, and make that the module's source."""
         import numpy
         from Cython.Build import cythonize
 
-        # What Cython makes of NumPy's declarations compiles with the headers of that NumPy.
+        # C made from NumPy's declarations compiles only with the headers of that NumPy.
         folder = BUILD / f"numpy-{numpy.__version__}"
         c_file = Path(folder, extension.sources[0]).with_suffix(".c")
         if c_file.exists() and is_newer([Path("setup.py")], c_file):    # Cython doesn't notice changed directives
             c_file.unlink()
-        # A process can be sent Cython's function, but none of this file, which pip doesn't import.
+        # Cython's function can be sent to a process, but no function of this file, which pip doesn't import.
         [generated] = self.translators.submit(
             cythonize,
             [Extension(extension.name, extension.sources, define_macros=MACROS)],
@@ -284,7 +284,7 @@ class BuildCore(build_ext):
         return self.compiler.object_filenames(extension.sources, output_dir=self.build_temp)
 
     def compile_object(self, extension):
-        """Compile a module, if it or what it depends on changed."""
+        """Compile a module if it or a dependency changed."""
         files = [Path(name) for name in (*extension.sources, *extension.depends)]
         objects = [Path(name) for name in self.objects_of(extension)]
         if self.force or not all(path.exists() and not is_newer(files, path) for path in objects):
@@ -298,7 +298,7 @@ class BuildCore(build_ext):
             )
 
     def link(self, extensions, path):
-        """Link modules into one file, if an object is newer."""
+        """Link modules into one file if an object is newer."""
         self.compiler.link_shared_object(
             [name for extension in extensions for name in self.objects_of(extension)],
             path,
@@ -310,13 +310,13 @@ class BuildCore(build_ext):
         )
 
     def link_library(self):
-        """Link all modules into one library, and write the list of the modules beside the library."""
+        """Link all modules into one library, and write the list of modules beside it."""
         names = sorted(extension.name for extension in self.extensions)
         last = Counter(name.rpartition(".")[2] for name in names)
         if twice := [name for name in names if last[name.rpartition(".")[2]] > 1]:
             raise RuntimeError(f"setup.py: modules of one library need different last names, for their PyInit_*: {twice}")
         library, contents = map(Path, self.get_outputs())
-        # What was installed before there was a library.
+        # Remove separate modules installed by older versions.
         remove_files(Path(self.build_lib, CORE), [f"**/*{''.join(library.suffixes)}"], but=library)
         self.link(self.extensions, str(library))
         text = '"""The modules in the library beside this file, and the packages without code; written by setup.py."""\n'
@@ -326,19 +326,19 @@ class BuildCore(build_ext):
         print(f"autograd_cy: linked into one library, {library.name}", flush=True)
 
     def get_outputs(self):
-        """What is built, for setuptools, too."""
+        """The built files, also for setuptools."""
         if self.keeps_names:
             return super().get_outputs()
         return [self.get_ext_fullpath(LIBRARY), str(Path(self.build_lib, CONTENTS))]
 
 
 def package_names():
-    """Those of the packages below that of the core."""
+    """The packages below the core's package."""
     return sorted(".".join(path.parent.parts) for path in CORE.glob("*/**/__init__.py"))
 
 
 def is_empty(package):
-    """Whether the __init__.py of a package has nothing but a docstring."""
+    """Whether a package's __init__.py has only a docstring."""
     body = ast.parse(Path(*package.split("."), "__init__.py").read_text(encoding="utf-8")).body
     return all(isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant) for statement in body)
 
