@@ -1,4 +1,4 @@
-"""What all else stands on: state and modes of each thread, settings, threads of kernels, faults, where the user's code is.
+"""The base layer: state and modes of each thread, settings, kernel threads, test faults, locations in the user's code.
 
 It knows no array, no tensor and no graph, and imports nothing of the core.
 """

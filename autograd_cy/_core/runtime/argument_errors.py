@@ -1,4 +1,4 @@
-"""Calls with too few arguments or with unknown ones: what is said of them, mostly in PyTorch's words (calls no operation)."""
+"""Error messages for calls with too few or unknown arguments, mostly in PyTorch's words (calls no operation)."""
 
 import inspect
 import re
@@ -12,8 +12,8 @@ _NEW = "new_empty new_full new_ones new_zeros".split()
 
 
 class Lacking:
-    """An argument that functions of PyTorch take and ours don't: those functions, the values that ask for nothing (or their
-    repr), the error that other values are, and what there is instead."""
+    """An argument that functions of PyTorch take and ours don't: those functions, values (or their repr) that change nothing,
+    the error for other values, and the alternative."""
 
     def __init__(self, functions, harmless, error=TypeError, instead=""):
         self.functions, self.harmless, self.error, self.instead = functions, harmless, error, instead
@@ -38,18 +38,18 @@ LACKED_BY = {
 
 
 def lacking_names(function, names):
-    """Those of the keywords that PyTorch's function of that name takes, and ours does not."""
+    """The keywords that PyTorch's function of that name takes, but ours does not."""
     return [name for name in names if name in LACKED_BY.get(function, ())]
 
 
 def without_lacking(function, kwargs):
-    """The keywords without those that PyTorch's function of that name takes, and ours does not."""
+    """The keywords without those that PyTorch's function of that name takes, but ours does not."""
     lacking = lacking_names(function, kwargs)
     return {name: value for name, value in kwargs.items() if name not in lacking}
 
 
 def refusal_of(function, kwargs):
-    """The error for a keyword that asks for what we lack; None if there is none."""
+    """The error for an unsupported value of such a keyword; None if all values are harmless."""
     for name in lacking_names(function, kwargs):
         if not any(kwargs[name] is value or repr(kwargs[name]) == value for value in LACKING[name].harmless):
             return LACKING[name].error(
@@ -60,12 +60,12 @@ def refusal_of(function, kwargs):
 
 
 def wrong_self(given, kind):
-    """The TypeError for `kind.method(given)`. Cython's functions look at the type of all arguments but the first."""
+    """The TypeError for `kind.method(given)`. Cython checks the types of all arguments except the first."""
     return TypeError(f"a method of '{kind.__name__}' objects doesn't apply to a '{type(given).__name__}' object")
 
 
 def explained(function, given, names, message):
-    """A better message for a TypeError that a call of `function` ended with, or None if there is none.
+    """A better message for a TypeError raised by a call of `function`, or None if there is none.
 
     `given` is the number of positional arguments, `names` are the keywords.
     """

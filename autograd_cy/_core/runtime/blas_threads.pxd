@@ -1,4 +1,4 @@
-"""How many threads BLAS uses while a product of ours is computed."""
+"""The number of threads that BLAS uses while we compute a product."""
 
 cdef void kernels_use(int threads) noexcept
 cdef bint hold_blas() noexcept nogil

@@ -1,15 +1,15 @@
-"""How many threads BLAS uses (knows nothing).
+"""The number of threads that BLAS uses (knows nothing).
 
 NOTE [BLAS and workers]
-OpenBLAS cuts a product into as many parts as it has threads, and its caller waits, giving way again and again, until each of
-them has come and has computed its part. Where another program has the other core, that takes as long as its slice of time.
-Our workers are waited for by nobody (case 3 of NOTE [Threads]), so they share products, too:
-  1. for a product that it would share, OpenBLAS is held to one thread, and told its number again afterwards. That is a number
-     of the whole process: of several calls at once, the first sees it and the last gives it back, unless a user set
-     another one meanwhile;
-  2. nothing is held where kernels use one thread, where BLAS uses one, and where it isn't an OpenBLAS: BLAS then does as it
-     likes. Its functions are found in the library that NumPy's own module is linked with;
-  3. a forked child is told the number, too, if another thread held it.
+OpenBLAS cuts a product into as many parts as it has threads. Its caller yields repeatedly until each thread has come and
+computed its part. If another program uses the other core, that takes a whole time slice. Nothing waits for our workers to come
+(case 3 of NOTE [Threads]), so they share products, too:
+  1. For a product that OpenBLAS would share, its thread count is set to one and restored afterwards. The count belongs to the
+     whole process: of several concurrent calls, the first reads it and the last restores it, unless a user set another one
+     meanwhile;
+  2. BLAS keeps its own count if kernels use one thread, if it uses one thread, or if it isn't an OpenBLAS. Its functions are
+     looked up in the library that NumPy's own module is linked with;
+  3. A forked child restores the count, too, if another thread held it.
 """
 
 import numpy as np
@@ -21,15 +21,15 @@ cdef extern from *:
     #include <pthread.h>
 
     static struct {
-        int (*get)(void);           /* both, or neither */
+        int (*get)(void);           /* both are set, or neither is */
         void (*set)(int);
         int kernels;                /* threads that kernels use */
-        int calls;                  /* that hold BLAS to one thread at the moment */
-        int before;                 /* what the first of them found */
+        int calls;                  /* running calls that hold BLAS to one thread */
+        int before;                 /* the thread count that the first of them found */
         pthread_mutex_t mutex;
     } autograd_cy_blas = {.kernels = 1, .mutex = PTHREAD_MUTEX_INITIALIZER};
 
-    /* In the library that the module at this path is linked with, whatever its name. */
+    /* Look in the library that the module at this path is linked with, whatever its name. */
     static void autograd_cy_find_blas(const char *path) {
         static const char *const names[][2] = {
             {"scipy_openblas_get_num_threads64_", "scipy_openblas_set_num_threads64_"},
@@ -72,7 +72,7 @@ cdef extern from *:
         pthread_mutex_unlock(&autograd_cy_blas.mutex);
     }
 
-    /* Nobody computes while a process forks; and a child has only the thread that forked, which held nothing. */
+    /* The lock is held while the process forks. A child has only the forking thread, which holds no BLAS. */
     static void autograd_cy_before_fork(void) { pthread_mutex_lock(&autograd_cy_blas.mutex); }
 
     static void autograd_cy_after_fork(void) { pthread_mutex_unlock(&autograd_cy_blas.mutex); }
@@ -103,12 +103,12 @@ cdef extern from *:
 
 
 cdef void kernels_use(int threads) noexcept:
-    """Called when the number of our threads changes."""
+    """Must be called when the number of kernel threads changes."""
     kernels_use_threads(threads)
 
 
 cdef bint hold_blas() noexcept nogil:
-    """Hold BLAS to one thread, if it has more and may be held; whether it is, for let_blas_go()."""
+    """Hold BLAS to one thread if it has more and can be held; returns whether it did, for let_blas_go()."""
     return hold()
 
 
@@ -117,7 +117,7 @@ cdef void let_blas_go(bint held) noexcept nogil:
 
 
 def is_held_to_one():
-    """Whether products hold BLAS, now: for tests."""
+    """Whether products hold BLAS at the moment: for tests."""
     cdef bint held = hold()
     let_go(held)
     return held

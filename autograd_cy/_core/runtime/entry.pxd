@@ -1,4 +1,4 @@
-"""The entry of public functions in Python, and what is said of calls that a function does not take."""
+"""The entry of public functions in Python, and explanations of wrong arguments."""
 
 from cpython.object cimport PyObject
 

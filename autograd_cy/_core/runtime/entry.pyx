@@ -1,9 +1,8 @@
 """The entry of public functions in Python: an error shows one frame of them, and wrong arguments are explained.
 
-Who called such a function wrongly has no use for the frames of its helpers. It is entered by way of a step in C, which adds no
-frame itself, or, where even that would be seen in benchmarks, has a try statement that calls `show_one_frame(error)`. What is
-called in between, a hook or a custom Function, keeps its frames. While calls are handed over (case 8 of NOTE [Overrides]), the
-step asks there first.
+Errors of the caller hide the frames of helpers. A function is entered through a C step, which adds no frame itself. Where even
+the step would show in benchmarks, a try statement calls `show_one_frame(error)` instead. Hooks and custom Functions called in
+between keep their frames. While calls are passed to handlers (case 8 of NOTE [Overrides]), the step asks these first.
 """
 
 import functools
@@ -21,7 +20,7 @@ cdef extern from *:
     static autograd_cy_vectorcall refused = NULL;
     static int (*room)(void) = NULL;
     static int watching = 0;
-    static autograd_cy_vectorcall watcher = NULL;           /* NULL without an error: the call goes on as usual */
+    static autograd_cy_vectorcall watcher = NULL;           /* NULL without an error: continue with the call */
     static PyObject *wrapped_name = NULL;
 
     static void trim(PyObject *traceback) {
@@ -87,7 +86,7 @@ cdef extern from "Python.h":
 
 
 cdef int watch_entries(Watcher function, int by) except -1:
-    """Let a function see the calls of public functions in Python first; by 1 more with a handler, or by -1."""
+    """Let `function` see calls of public functions in Python first; `by` is 1 for a new handler, or -1."""
     global watcher, watching
     watcher = function
     watching += by
@@ -99,8 +98,8 @@ cdef object answer = None
 
 
 def public(function):
-    """public(function): the function, entered by way of the step."""
-    vars(function).setdefault("_home", function.__module__)      # which install_as_torch() gives another name
+    """public(function): a wrapper of the function that is entered through the step."""
+    vars(function).setdefault("_home", function.__module__)      # install_as_torch() changes __module__
 
     @functools.wraps(function)
     def entry(*args, **kwargs):
@@ -111,13 +110,13 @@ def public(function):
 
 
 def show_one_frame(error):
-    """show_one_frame(error): drop the package's frames right below the one that caught the error."""
+    """show_one_frame(error): drop the package's frames directly below the one that caught the error."""
     cdef object traceback = error.__traceback__
     trim(<PyObject *> traceback)
 
 
 cdef PyObject *call_refused(PyObject *function, PyObject **args, size_t n, PyObject *names) except NULL:
-    """The result without arguments that ask for nothing; else NULL, with an error that explains wrong ones."""
+    """Call again without harmless unsupported keywords; else NULL, with an error that explains wrong arguments."""
     cdef PyObject *error = NULL
     cdef PyObject *value = NULL
     cdef PyObject *trace = NULL
@@ -142,7 +141,7 @@ cdef PyObject *call_refused(PyObject *function, PyObject **args, size_t n, PyObj
 
 
 cdef PyObject *call_answered(PyObject *function, PyObject **args, size_t n, PyObject *names) except NULL:
-    """What the answer to that error is; if there is none, the error."""
+    """The result of the function given to `answer_errors`; the original error if that is NotImplemented."""
     cdef PyObject *error = NULL
     cdef PyObject *value = NULL
     cdef PyObject *trace = NULL
@@ -161,9 +160,9 @@ cdef PyObject *call_answered(PyObject *function, PyObject **args, size_t n, PyOb
 
 
 def answer_errors(error, function):
-    """answer_errors(error, function): where a public function raises it, function(called, args, kwargs) has the result.
+    """answer_errors(error, function): if a public function raises it, return function(called, args, kwargs) instead.
 
-    If that is NotImplemented, the error stays.
+    If that is NotImplemented, the error is raised.
     """
     global answered_error, answer
     answered_error, answer = error, function
@@ -176,7 +175,7 @@ cdef PyObject *call_without_lacking(object function, list args, dict kwargs) exc
 
 
 cdef int explain_arguments(PyObject *function, size_t n, PyObject *names, PyObject **value) except -1:
-    """Put a better message in the place of a TypeError's that the arguments themselves are the reason of."""
+    """Replace the message of a TypeError that was caused by wrong arguments."""
     if value[0] == NULL:
         return 0
     cdef object keywords = () if names == NULL else <tuple> names

@@ -1,27 +1,27 @@
-"""What a Recorder found, as Python objects."""
+"""Converting a Recorder's events to Python objects."""
 
 from cpython.object cimport PyObject
 
 from autograd_cy._core.runtime.rings cimport Event, Ring
 
 cdef struct Moment:
-    unsigned long long ticks, time          # of the processor's counter, of time.perf_counter_ns()
+    unsigned long long ticks, time          # of the processor's counter, and of time.perf_counter_ns()
 
 cdef class EventReader:
-    cdef int options                        # what is noted besides: see events.pxd
+    cdef int options                        # what is recorded besides events: see events.pxd
     cdef Moment start, stop
-    # what there was before the start
-    cdef dict sizes                         # ring -> how many events it had, and how many it had lost
+    # the state before the start
+    cdef dict sizes                         # ring -> how many events it had, and how many it had dropped
     cdef Py_ssize_t first_allocation
     cdef unsigned long long lost_before
-    # what was found
+    # the results
     cdef list threads                       # (the system's number, name)
     cdef list events, memory                # None until `read`
     cdef unsigned long long dropped, undescribed
-    # what is made once: by content, for most events have it in common with others
+    # caches by content, since most events share theirs with others
     cdef dict names                         # address of a function or class -> its name
     cdef dict frames                        # (address of the code object, instruction) -> Frame
-    cdef dict stacks                        # the numbers that describe what is made, as bytes, here and below
+    cdef dict stacks                        # the describing numbers as bytes -> the object, here and below
     cdef dict arrays
     cdef dict operands
 

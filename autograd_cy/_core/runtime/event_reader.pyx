@@ -1,4 +1,4 @@
-"""What was recorded becomes Python objects, after recording has stopped: the time that this takes is not the program's."""
+"""Converting events to Python objects, after recording has stopped so that the program's times exclude it."""
 
 from time import perf_counter_ns
 
@@ -27,7 +27,7 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef tuple KINDS = ("op", "backward", "engine", "function", "hook", "region", "threads")
 cdef tuple IN_PLACE = ("iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow", "iand", "ior", "ixor")
-cdef dict described = {}            # number of a NumPy type -> its name and size
+cdef dict described = {}            # number of a NumPy dtype -> its name and size
 
 
 cdef Moment this_moment() except *:
@@ -37,14 +37,14 @@ cdef Moment this_moment() except *:
 
 @cython.final
 cdef class EventReader:
-    """Reads what was recorded between two moments. Its caller relies on rings from the first one on."""
+    """Reads the events between two moments. Its caller keeps the rings in use from the first moment on."""
 
     def __cinit__(self):
         self.threads = []
         self.names, self.frames, self.stacks, self.arrays, self.operands = {}, {}, {}, {}, {}
 
     cdef int note_start(self) except -1:
-        """What there is in rings by now is not this reader's."""
+        """Note the current contents of the rings, which are not this reader's."""
         cdef Ring *ring = first_ring()
         cdef Ring state
         self.sizes = {}
@@ -57,7 +57,7 @@ cdef class EventReader:
         return 0
 
     cdef void note_losses(self) noexcept:
-        """Likewise what concerns no ring."""
+        """Note the other counters, too: allocations and lost events."""
         self.first_allocation = count_allocations()
         self.lost_before = load_number(&lost)
 
@@ -66,10 +66,10 @@ cdef class EventReader:
         return 0
 
     cdef int read(self) except -1:
-        """Make Python objects of what was recorded: by thread, the caller's first."""
+        """Convert what was recorded to Python objects, by thread, the caller's first."""
         cdef Ring *ring = first_ring()
         cdef list own = [], others = []
-        cdef dict offsets = {}      # ring -> number of the thread, what turns places there into places here, the first place
+        cdef dict offsets = {}      # ring -> number of the thread, offset from its places to ours, first place
         self.events, self.memory, self.threads = [], [], []
         self.dropped, self.undescribed = load_number(&lost) - self.lost_before, 0
         while ring != NULL:
@@ -97,7 +97,7 @@ cdef class EventReader:
         self.threads.append((ring.ident, name_of_thread(ring)))
         offsets[<size_t> ring] = (thread, offset - first, first)
         while n > first and event_at(&state, n - 1).start > self.stop.ticks:
-            n -= 1                  # another Recorder goes on
+            n -= 1                  # recorded for another Recorder, which is still on
         for i in range(first, n):
             event = event_at(&state, i)
             parent = <long long> event.parent - 1
@@ -106,7 +106,7 @@ cdef class EventReader:
         return 0
 
     cdef object read_event(self, Ring *ring, Event *event, int thread, long long parent, long long *earliest):
-        """An event, not before the one that began before it (`earliest`), and within the one around it: case 4."""
+        """An event, clipped to the times of its parent and not before the previous event (`earliest`): case 4."""
         cdef bint with_shapes = self.options & SHAPES
         cdef long long latest = self.stop.time if parent < 0 else (<tuple> self.events[parent])[3]
         cdef long long start = min(max(self.time_of(event.start), earliest[0]), latest), end = latest
@@ -134,14 +134,14 @@ cdef class EventReader:
         return 0
 
     cdef long long time_of(self, unsigned long long when) noexcept:
-        """Nanoseconds of time.perf_counter_ns()."""
+        """Convert ticks to nanoseconds of time.perf_counter_ns()."""
         cdef double rate = 1.0
         if self.stop.ticks > self.start.ticks:
             rate = <double> (self.stop.time - self.start.time) / <double> (self.stop.ticks - self.start.ticks)
         return <long long> self.start.time + <long long> (<double> (<long long> (when - self.start.ticks)) * rate)
 
     cdef object name_of(self, Event *event):
-        """The name of what an event is about."""
+        """The name of the event's function, node class or region."""
         cdef object what = <object> event.what
         if isinstance(what, str):
             return what
@@ -195,7 +195,7 @@ cdef class EventReader:
         return operands
 
     cdef object array_at(self, Ring *ring, Py_ssize_t place):
-        """The array that is described there; `place` is one more than where."""
+        """The array described at `place` - 1."""
         key = as_bytes(ring.details + place - 1, size_of_array(ring, place))
         array = self.arrays.get(key)
         if array is None:
@@ -204,12 +204,12 @@ cdef class EventReader:
 
 
 cdef inline object named(object type_of_tuple, tuple values):
-    """A named tuple, without the Python code that stands before its constructor."""
+    """A named tuple, made without the Python code of its constructor."""
     return new_tuple(<PyTypeObject *> type_of_tuple, (values,), NULL)
 
 
 cdef object called(object what):
-    """`__iadd__` is add_, `__getitem__` getitem."""
+    """A function's name: add_ for `__iadd__`, getitem for `__getitem__`."""
     name = public_names.get(what) or what.__name__
     if not (name.startswith("__") and name.endswith("__")):
         return name
@@ -222,7 +222,7 @@ cdef object args_of(Event *event):
 
 
 cdef inline Py_ssize_t size_of_array(Ring *ring, Py_ssize_t place) noexcept:
-    """How many numbers describe it."""
+    """The number of integers that describe the array."""
     return 2 + 2 * (ring.details[place - 1] & 255)
 
 
@@ -233,12 +233,12 @@ cdef inline bytes as_bytes(long long *numbers, Py_ssize_t n):
 cdef object array_of(long long *numbers):
     cdef int ndim = numbers[0] & 255, axis
     cdef int type_num = (numbers[0] >> 8) & 255
-    if type_num == 255:                     # a type that was registered: there is one
+    if type_num == 255:                     # the only registered dtype
         described[type_num] = ("bfloat16", 2)
     if type_num not in described:
         descr = PyArray_DescrFromType(type_num)
         name = "longdouble" if descr.char == "g" else descr.name
-        described[type_num] = (name, descr.itemsize)            # NumPy makes the name anew each time
+        described[type_num] = (name, descr.itemsize)            # cached, since NumPy computes the name each time
     name, itemsize = described[type_num]
     return named(Array, (
         tuple([numbers[2 + axis] for axis in range(ndim)]), tuple([numbers[2 + ndim + axis] for axis in range(ndim)]),

@@ -1,4 +1,4 @@
-"""Events: what is noted of a program while somebody records it."""
+"""Events that are recorded while a profiler runs."""
 
 from cpython.object cimport PyObject
 
@@ -15,23 +15,23 @@ cdef extern from "events.h":
 cdef enum:                  # kinds of events
     OPERATION, BACKWARD, ENGINE, FUNCTION, HOOK, REGION, THREADS
 
-cdef enum:                  # what is noted besides
+cdef enum:                  # what is recorded besides events
     SHAPES = 1
     STACKS = 2
     MEMORY = 4
 
-cdef int recording          # how many Recorders are on
-cdef int options            # what any of them wants
+cdef int recording          # number of active Recorders
+cdef int options            # options of all active Recorders
 
-cdef dict public_names      # function -> the name by which users know it, where that is not its own
+cdef dict public_names      # function -> its public name, if that is not its own
 
 cdef inline bint recorders_on() noexcept nogil:
-    """Whether any Recorder is on: who has an event to tell asks this first."""
+    """Whether any Recorder is on; must be checked before an event is recorded."""
     return peek_int(&recording) != 0
 
 
 ctypedef int (*Watch)(bint on) except -1
-cdef Watch watch_calls      # ops/overrides.pyx fills it in: from now on calls of operations are events, or no longer
+cdef Watch watch_calls      # ops/overrides.pyx sets it: turns recording of operation calls on or off
 
 cdef Span begin(int kind, PyObject *what) noexcept
 cdef Span begin_node(PyObject *what, object code, int instruction, unsigned long long sequence_nr) noexcept

@@ -1,18 +1,18 @@
 """Events of a program while it is recorded: calls of operations, nodes that run, phases of the engine, regions of the user.
 
 NOTE [Recording events]
-  1. Who has an event to tell asks `recorders_on()` first, where a test costs nothing beside what is told; calls of operations
-     are not even asked: `watch_calls` puts an entry of its own before them as long as somebody records.
+  1. Code that can record an event checks `recorders_on()` first, where that is cheap compared with the work. Calls of
+     operations don't even check: `watch_calls` installs another entry for them while a Recorder is on.
   2. An event is a C struct in the ring of its thread, written with the GIL held (without one: the lock), and timed by two
-     looks at the processor's counter. Names, lines and types are pointers until somebody reads them.
-  3. A ring that is full takes no more events and counts those that it lost; what is in it stays whole.
-  4. The event around an event is the one that was open when it began. One that an error left open ends with the one around it,
-     and who ends it after that ends nothing. Nor do times that go back from one core to another put an event outside.
-  5. Recorders may overlap, and each gets a copy of what happened between its start and its stop, in all threads. With the last
-     one rings are emptied (`epoch`): who ends an event after that ends nothing. A Recorder that nobody holds any more stops.
-  6. A thread gets a ring with its first event. It keeps it until it ends, and events that nobody has read yet longer.
-  7. What events hold is given up by way of other people's code (`__del__`, callbacks of weak references), which may record,
-     too, and let other threads run. So does reading. `users` counts who relies on rings meanwhile: none is freed or emptied.
+     reads of the processor's counter. Names, lines and dtypes stay pointers until the events are read.
+  3. A full ring takes no more events and counts the dropped ones; its contents stay intact.
+  4. The parent of an event is the event that was open when it began. An event left open by an error ends with its parent;
+     ending it later has no effect. Clocks that differ between cores don't move an event outside its parent.
+  5. Recorders may overlap. Each one gets a copy of the events between its start and its stop, in all threads. When the last
+     one stops, the rings are emptied (`epoch`); ending an event after that has no effect. A Recorder stops when it is freed.
+  6. A thread gets a ring with its first event. The ring lives as long as the thread, or until its events are read.
+  7. Releasing the objects of events may run foreign code (`__del__`, weakref callbacks), which may record and let other
+     threads run. So may reading. `users` counts the users of rings: meanwhile no ring is freed or emptied.
 """
 
 cimport cython
@@ -36,17 +36,17 @@ cdef struct Stack:
     int instructions[MAX_FRAMES]
     int n
 
-cdef dict public_names = {}     # of functions that users know by another name than their own
+cdef dict public_names = {}     # functions whose public name is not their own
 
 
-# what happens while somebody records
+# recording
 
 cdef Span begin(int kind, PyObject *what) noexcept:
-    """An event that the user's code began, where it stands now."""
+    """Begin an event at the current place in the user's code."""
     cdef Stack stack
     cdef Span span
     cdef int instruction = 0
-    code = here(&instruction)           # before there is an event: to look may give up code, which may run other code
+    code = here(&instruction)           # first, because it may release code objects, which may run other code
     stack.n = 0
     if peek_int(&options) & STACKS and code is not None:
         stack.n = frames_here(stack.codes, stack.instructions, MAX_FRAMES)
@@ -56,7 +56,7 @@ cdef Span begin(int kind, PyObject *what) noexcept:
 
 
 cdef inline void note_start(Span span, object code, int instruction, Stack *stack, unsigned long long sequence_nr) noexcept:
-    """Where an event began (`stack`: the frames that were running, or NULL), and when: now."""
+    """Record where an event began (`stack`: the running frames, or NULL), and when: now."""
     cdef Event *event
     spin(ring_lock)
     if is_there(span):
@@ -77,19 +77,19 @@ cdef Span begin_named(int kind, str name) noexcept:
 
 
 cdef Span begin_node(PyObject *what, object code, int instruction, unsigned long long sequence_nr) noexcept:
-    """The engine runs a node that was recorded at that place."""
+    """Begin the event of a node that the engine runs and that was recorded at that place."""
     cdef Span span = new_event(BACKWARD, what)
     note_start(span, code, instruction, NULL, sequence_nr)
     return span
 
 
 cdef inline bint is_there(Span span) noexcept:
-    """Whether its ring still holds the event; if not, the ring may have been freed."""
+    """Whether the ring still holds the event; if not, the ring may have been freed."""
     return span.ring != NULL and span.epoch == epoch
 
 
 cdef inline bint is_open(Span span) noexcept:
-    """Whether an event that is there is the innermost open one, or around that."""
+    """Whether an existing event is the innermost open one, or encloses it."""
     cdef Py_ssize_t open = span.ring.open
     while open > span.place + 1:
         open = span.ring.events[open - 1].parent
@@ -102,14 +102,14 @@ cdef void end(Span span) noexcept:
     if is_there(span) and is_open(span):
         event = &span.ring.events[span.place]
         event.end = ticks()
-        if event.kind != BACKWARD and span.ring == <Ring *> thread_state().ring:     # else the numbers are another thread's
+        if event.kind != BACKWARD and span.ring == <Ring *> thread_state().ring:     # else another thread's numbers
             event.n_nodes = thread_state().sequence_nr - event.sequence_nr
         span.ring.open = event.parent
     unspin(ring_lock)
 
 
 cdef void note_what_followed(Span span, str name) noexcept:
-    """What has been done since an event's end is one of its own, if it took long enough to be seen."""
+    """Record the time since an event's end as an event of its own, if it is long enough."""
     cdef unsigned long long start = 0, now = ticks()
     cdef Event *event
     spin(ring_lock)
@@ -129,10 +129,10 @@ cdef void note_what_followed(Span span, str name) noexcept:
 
 
 cdef inline Span new_event(int kind, PyObject *what) noexcept:
-    """An event without time or place, the innermost open one now; no ring: there was no room, or nobody records any more."""
+    """Add an event without time and place, now the innermost open one; without a ring if there is no room or no Recorder."""
     cdef Ring *ring
     cdef Span span
-    if not recorders_on():          # any longer: who walks a graph has asked when that began
+    if not recorders_on():          # a walk checks only at its beginning
         return Span(NULL, 0, 0)
     ring = current_ring()
     if ring == NULL:
@@ -165,7 +165,7 @@ cdef inline Span next_event(Ring *ring, int kind, PyObject *what) noexcept:
 
 
 cdef void note_stack(Ring *ring, Event *event, Stack *stack) noexcept:
-    """The frames of the user's code that are running."""
+    """Record the running frames of the user's code."""
     cdef int k
     if ring.details_size + 2 * stack.n > ring.details_capacity:
         ring.undescribed += 1
@@ -180,7 +180,7 @@ cdef void note_stack(Ring *ring, Event *event, Stack *stack) noexcept:
 
 
 cdef void note_operand(Span span, cnp.ndarray array) noexcept:
-    """An operand of an event that has just begun."""
+    """Record an operand of an event that has just begun."""
     cdef Ring *ring = span.ring
     cdef Event *event
     cdef unsigned int place
@@ -202,7 +202,7 @@ cdef void note_result(Span span, cnp.ndarray array) noexcept:
 
 
 cdef unsigned int describe(Ring *ring, cnp.ndarray array) noexcept:
-    """Note an array's type and layout; returns one more than where, or 0 if there is no room."""
+    """Record an array's dtype and layout; returns the position plus one, or 0 if there is no room."""
     cdef int ndim = cnp.PyArray_NDIM(array), axis
     cdef long long *place = ring.details + ring.details_size
     if ring.details_size + 2 + 2 * ndim > ring.details_capacity:
@@ -218,13 +218,13 @@ cdef unsigned int describe(Ring *ring, cnp.ndarray array) noexcept:
 
 
 cdef void note_memory(void *address, long long nbytes) noexcept:
-    """A block of the pool went out, or came back (negative)."""
+    """Record that a block of the pool was taken, or returned (negative)."""
     if peek_int(&options) & MEMORY:
         note_allocation(address, nbytes)
 
 
 cdef Span begin_loop() noexcept with gil:
-    """A loop is shared among threads; its caller may hold the GIL or not."""
+    """Begin the event of a loop shared among threads; its caller may hold the GIL or not."""
     return begin_named(THREADS, "shared loop")
 
 
@@ -232,16 +232,16 @@ cdef void end_loop(Span span) noexcept with gil:
     end(span)
 
 
-# regions of the user
+# the user's regions
 
 @cython.final
 cdef class Region:
-    """An open region; None stands for one that nobody records."""
+    """An open region; None is used for one that is not recorded."""
     cdef Span span
 
 
 def begin_region(name, args=None):
-    """begin_region(name, args=None) -> token: a region of the user begins; None if nobody records."""
+    """begin_region(name, args=None) -> token: begin a region; None if no Recorder is on."""
     cdef Region region
     if not isinstance(name, str):
         raise TypeError(f"the name of a region must be a str, not {type(name).__name__}")
@@ -254,7 +254,7 @@ def begin_region(name, args=None):
 
 
 def end_region(Region token=None):
-    """end_region(token): the region ends."""
+    """end_region(token): end the region."""
     if token is not None:
         end(token.span)
 

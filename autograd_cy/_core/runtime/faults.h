@@ -7,11 +7,11 @@
 typedef struct {
     int armed;
     long long before;       /* allocations that still succeed */
-    long long failing;      /* and those after them that don't */
+    long long failing;      /* number of allocations that fail after them */
     long long denied;
 } AutogradFaults;
 
-/* Called without the GIL, too: touches nothing but the thread's own. */
+/* Also called without the GIL: uses only the thread's own data. */
 static inline int autograd_cy_deny(AutogradFaults *faults) {
     if (!faults->armed || faults->before-- > 0)
         return 0;
@@ -24,7 +24,7 @@ static inline int autograd_cy_deny(AutogradFaults *faults) {
 
 static int autograd_cy_is_denied(void);
 
-/* Python's allocators: each domain's own, behind one that may say no. Freeing goes straight to the old one. */
+/* Each of Python's allocators is wrapped by one that may deny memory. Freeing goes to the original one. */
 
 static PyMemAllocatorEx autograd_cy_allocators[3];
 

@@ -2,7 +2,7 @@
 
 from autograd_cy._core.runtime.state cimport DEBUG
 
-cdef extern from "numpy/ndarraytypes.h":     # how NumPy gets the memory of its arrays
+cdef extern from "numpy/ndarraytypes.h":     # how NumPy allocates the memory of its arrays
     ctypedef struct Allocator "PyDataMemAllocator":
         void *ctx
         void *(*malloc)(void *, size_t) noexcept
@@ -18,9 +18,9 @@ cdef bint deny() noexcept nogil
 cdef bint armed() noexcept nogil
 
 cdef inline bint is_denied() noexcept nogil:
-    """Whether an allocation that Python does not make is to fail."""
+    """Whether an allocation outside of Python's allocators must fail."""
     return DEBUG and deny()
 
 cdef inline bint serves_again() noexcept nogil:
-    """Whether dead objects may serve again: not while allocations are counted, which they would save."""
+    """Whether dead objects may be reused: not while allocations are counted, because reuse would save some."""
     return not DEBUG or not armed()

@@ -1,8 +1,8 @@
 """Denying memory to one thread, so that tests can make every allocation fail in turn (debug builds only).
 
-Between `fail_allocations` and `stop_failing` all allocations of the calling thread are counted, and some of them fail: those
-of Python's allocators, of NumPy's arrays and of the pool. Dead tensors, nodes and arrays don't serve again meanwhile, so that
-all that would be allocated in a fresh process is.
+Between `fail_allocations` and `stop_failing` all allocations of the calling thread are counted, and some fail: allocations by
+Python's allocators, of NumPy's arrays and of the pool. Dead tensors, nodes and arrays are not reused meanwhile, so every
+allocation of a fresh process happens.
 """
 
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
@@ -27,8 +27,8 @@ cdef extern from "numpy/arrayobject.h":
 
 import_array()
 
-cdef Handler handler                # of arrays made while the thread is armed
-cdef Allocator numpys               # where that one gets its memory
+cdef Handler handler                # the handler of arrays made while the thread is armed
+cdef Allocator numpys               # NumPy's allocator, which the handler wraps
 cdef object capsule = None
 cdef object before_armed = None     # NumPy's handler
 
@@ -54,7 +54,7 @@ cdef void *resize(void *context, void *memory, size_t size) noexcept:
 
 
 cdef int install() except -1:
-    """Put the hooks in their places, once and for all."""
+    """Install the hooks, once per process."""
     global capsule, before_armed, numpys
     before_armed = PyDataMem_GetHandler()
     numpys = (<Handler *> PyCapsule_GetPointer(before_armed, "mem_handler")).allocator
@@ -67,7 +67,7 @@ cdef int install() except -1:
 
 
 def fail_allocations(long long before, long long failing=1):
-    """fail_allocations(before, failing=1): let this thread's next `before` allocations succeed, and so many after them fail.
+    """fail_allocations(before, failing=1): let this thread's next `before` allocations succeed, and the next `failing` fail.
 
     RuntimeError in a release build.
     """
@@ -81,7 +81,7 @@ def fail_allocations(long long before, long long failing=1):
 
 
 def stop_failing():
-    """stop_failing() -> int: end it; returns how many allocations failed."""
+    """stop_failing() -> int: stop counting; returns how many allocations failed."""
     faults.armed = False
     PyDataMem_SetHandler(before_armed)
     return faults.denied

@@ -1,5 +1,4 @@
-/* A lock of the module that includes this. It is taken around a fork: so a child begins with what the lock protects whole, and
-   with the lock open. */
+/* A lock of the including module. It is held during a fork, so that a child begins with consistent data and an open lock. */
 #ifndef AUTOGRAD_CY_FORK_LOCK_H
 #define AUTOGRAD_CY_FORK_LOCK_H
 

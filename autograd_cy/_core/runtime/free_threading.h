@@ -1,4 +1,4 @@
-/* What the core needs where Python has no GIL: NOTE [Free threading] in own.pyx. With a GIL all of it comes to nothing. */
+/* What the core needs without a GIL: NOTE [Free threading] in own.pyx. With a GIL these are no-ops or plain operations. */
 #ifndef AUTOGRAD_CY_FREE_THREADING_H
 #define AUTOGRAD_CY_FREE_THREADING_H
 
@@ -6,7 +6,7 @@
 #define AUTOGRAD_CY_FREE_THREADED 1
 #include <sched.h>
 
-/* The lock of an object. It is let go of where the GIL would be: while its holder waits for another lock, or leaves Python. */
+/* The lock of an object. It is released where the GIL would be: while its holder waits for another lock, or leaves Python. */
 typedef PyCriticalSection AutogradHold;
 #define autograd_cy_hold(section, object) PyCriticalSection_Begin(section, object)
 #define autograd_cy_let_go(section) PyCriticalSection_End(section)
@@ -14,7 +14,7 @@ typedef PyCriticalSection2 AutogradHoldBoth;
 #define autograd_cy_hold_both(section, a, b) PyCriticalSection2_Begin(section, a, b)
 #define autograd_cy_let_both_go(section) PyCriticalSection2_End(section)
 
-/* A lock for some instructions, within which nobody waits and no Python code runs. */
+/* A lock for a few instructions, during which no thread blocks and no Python code runs. */
 typedef int AutogradSpin;
 static inline void autograd_cy_spin(AutogradSpin *lock) {
     int tries = 0;
@@ -29,13 +29,13 @@ static inline void autograd_cy_spin(AutogradSpin *lock) {
 #define autograd_cy_store(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)
 #define autograd_cy_add(place, n) __atomic_add_fetch(place, n, __ATOMIC_ACQ_REL)
 
-/* Put a value where there is NULL; 0 if something else is there. */
+/* Store a value if there is NULL; 0 if something else is there. */
 static inline int autograd_cy_claim(void **place, void *value) {
     void *nothing = NULL;
     return __atomic_compare_exchange_n(place, &nothing, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-/* Put an object into a field of `owner` where there is None (which needs no count), unless another thread did. */
+/* Store an object in a field of `owner` if that is None (which needs no count), unless another thread did. */
 static inline void autograd_cy_set_once(PyObject *owner, PyObject **place, PyObject *object) {
     AutogradHold section;
     PyCriticalSection_Begin(&section, owner);
@@ -48,10 +48,10 @@ static inline void autograd_cy_set_once(PyObject *owner, PyObject **place, PyObj
 
 enum {
     AUTOGRAD_CY_MERGED = 3,             /* in ob_ref_shared, below the count: all references are counted there */
-    AUTOGRAD_CY_MAY_BE_ASKED_FOR = 1,   /* likewise: an object that dies is first marked as MERGED */
+    AUTOGRAD_CY_MAY_BE_ASKED_FOR = 1,   /* likewise: a dying object is first marked as MERGED */
 };
 
-/* Whether the one reference that the caller has is the only one. False also where another thread's count can't be known. */
+/* Whether the caller's reference is the only one. False if it can't know another thread's count. */
 static inline int autograd_cy_is_unique(PyObject *object) {
     Py_ssize_t shared = __atomic_load_n(&object->ob_ref_shared, __ATOMIC_ACQUIRE);
     if (__atomic_load_n(&object->ob_tid, __ATOMIC_RELAXED) == _Py_ThreadId())
@@ -59,7 +59,7 @@ static inline int autograd_cy_is_unique(PyObject *object) {
     return shared == (1 << 2 | AUTOGRAD_CY_MERGED);
 }
 
-/* Count all references to an object of this thread's in one place, so that any thread can tell whether its own is the only one. */
+/* Move all references of this thread's object into the shared count, so that any thread can tell whether its own is unique. */
 static inline void autograd_cy_open_to_all(PyObject *object) {
     Py_ssize_t shared, merged;
     unsigned local = __atomic_load_n(&object->ob_ref_local, __ATOMIC_RELAXED);
@@ -73,19 +73,19 @@ static inline void autograd_cy_open_to_all(PyObject *object) {
     __atomic_store_n(&object->ob_tid, 0, __ATOMIC_RELAXED);
 }
 
-/* Make a dead or dying object this thread's own, with so many references. */
+/* Make a dead or dying object belong to this thread, with that many references. */
 static inline void autograd_cy_take_over(PyObject *object, unsigned references) {
     __atomic_store_n(&object->ob_tid, _Py_ThreadId(), __ATOMIC_RELAXED);
     __atomic_store_n(&object->ob_ref_local, references, __ATOMIC_RELAXED);
     __atomic_store_n(&object->ob_ref_shared, 0, __ATOMIC_RELAXED);
 }
 
-/* To be called on a new object that is reached by a pointer without a reference. */
+/* Must be called on a new object that a pointer without a reference will point to. */
 static inline void autograd_cy_may_be_asked_for(PyObject *object) {
     __atomic_store_n(&object->ob_ref_shared, AUTOGRAD_CY_MAY_BE_ASKED_FOR, __ATOMIC_RELAXED);
 }
 
-/* A reference to such an object, whose memory is there, unless it is dead or dying. */
+/* Take a reference to such an object, whose memory must exist; 0 if it is dead or dying. */
 static inline int autograd_cy_ask_for(PyObject *object) {
     Py_ssize_t shared;
     if (__atomic_load_n(&object->ob_tid, __ATOMIC_RELAXED) == _Py_ThreadId()) {

@@ -1,9 +1,9 @@
-"""What the core needs where Python has no GIL: see free_threading.h, and NOTE [Free threading] in own.pyx."""
+"""What the core needs without a GIL: see free_threading.h, and NOTE [Free threading] in own.pyx."""
 
 from cpython.object cimport PyObject
 
 cdef extern from "free_threading.h" nogil:
-    const bint FREE_THREADED "AUTOGRAD_CY_FREE_THREADED"    # hot functions ask: where it is 0, they need no try and finally
+    const bint FREE_THREADED "AUTOGRAD_CY_FREE_THREADED"    # hot functions test it: if it is 0 they skip try and finally
     ctypedef struct Hold "AutogradHold":
         pass
     void hold "autograd_cy_hold"(Hold *section, PyObject *object)
@@ -21,7 +21,7 @@ cdef extern from "free_threading.h" nogil:
     void take_over "autograd_cy_take_over"(PyObject *object, unsigned int references)
     void may_be_asked_for "autograd_cy_may_be_asked_for"(PyObject *object)
     bint ask_for "autograd_cy_ask_for"(PyObject *object)
-    # of numbers and pointers
+    # for numbers and pointers
     void *load_pointer "autograd_cy_load"(void **place)
     void *peek_pointer "autograd_cy_peek"(void **place)
     void store_pointer "autograd_cy_store"(void **place, void *value)
@@ -39,7 +39,7 @@ cdef extern from "free_threading.h" nogil:
     Py_ssize_t add_size "autograd_cy_add"(Py_ssize_t *place, Py_ssize_t n)
 
 cdef inline bint is_unset(PyObject **place) noexcept:
-    """Whether None stands there, which `set_once` may replace: to be asked before such a field is read."""
+    """Whether the place holds None, which `set_once` may replace: must be checked before such a field is read."""
     return load_pointer(<void **> place) == <void *> None
 
 cdef extern from "free_threading.h":

@@ -1,4 +1,4 @@
-"""RemovableHandle: what registering a hook returns (knows no node)."""
+"""RemovableHandle: the result of registering a hook (knows no node)."""
 
 import weakref
 from _thread import allocate_lock
@@ -12,8 +12,8 @@ _counting = allocate_lock()
 class RemovableHandle:
     """``RemovableHandle(hooks)`` removes a hook from a dict of hooks: ``handle.remove()``, or at the end of ``with handle:``.
 
-    Removing it twice is no error. The handle keeps neither the hook nor the tensor alive. The dict has to be one that
-    weak references can refer to, such as an OrderedDict; the hook is to be entered under `handle.id`.
+    Removing it twice is no error. The handle keeps neither the hook nor the tensor alive. The dict must support weak
+    references, like an OrderedDict; the hook must be its value for the key `handle.id`.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(1, requires_grad=True)
@@ -39,11 +39,11 @@ class RemovableHandle:
 
     @property
     def extra_dict_ref(self) -> tuple[Any, ...]:
-        """Weak references to the dicts that were given as `extra_dict`."""
+        """Weak references to the dicts passed as `extra_dict`."""
         return self._dicts[1:]
 
     def remove(self) -> None:
-        """Take the hook away."""
+        """Remove the hook."""
         for reference in self._dicts:
             hooks = reference()
             if hooks is not None:
@@ -54,7 +54,7 @@ class RemovableHandle:
         return hooks, self.id, tuple(extra)
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        """The dicts are those that were copied or pickled together with it; of a dead one nothing is left to remove."""
+        """Refer to the dicts copied or pickled together with the handle; nothing is left to remove from dead ones."""
         hooks, self.id, extra = (*state, ())[:3]
         self._dicts = tuple(weakref.ref(OrderedDict() if found is None else found) for found in (hooks, *extra))
         with _counting:
@@ -68,7 +68,7 @@ class RemovableHandle:
 
 
 def register(hooks: Any, hook: Callable[..., Any]) -> RemovableHandle:
-    """Enter a hook in a dict of hooks and return its handle."""
+    """Add a hook to a dict of hooks and return its handle."""
     if not callable(hook):
         raise TypeError(f"a hook must be callable, not {type(hook).__name__}")
     handle = RemovableHandle(hooks)

@@ -1,8 +1,8 @@
-/* How the modules of the core find each other when they are imported: 1800 times, one for each module and what it declares.
+/* How the modules of the core import each other: 1800 times, once for each module and each module that it cimports.
 
-   Python's own function then imports the package, too, which is being imported at that time, and so takes and gives back its
-   lock, in Python: a fifth of the time to import this package. What is in sys.modules needs none of that. Whoever imports a
-   module of the core has waited for the package before. */
+   Python's own function also imports the package, which is being imported at that time. So it takes and releases the package's
+   lock, in Python: a fifth of the time to import this package. A lookup in sys.modules needs no lock. Code that imports a
+   module of the core has already waited for the package. */
 #ifndef AUTOGRAD_CY_IMPORTS
 #define AUTOGRAD_CY_IMPORTS
 

@@ -1,4 +1,4 @@
-"""What inference tensors refuse."""
+"""Operations that inference tensors refuse."""
 
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport INFERENCE

@@ -1,12 +1,12 @@
-"""What inference tensors refuse.
+"""Operations that inference tensors refuse.
 
 NOTE [Inference tensors]
-A tensor whose memory was made in inference mode counts no writes, so nothing that is recorded may depend on its values:
-  1. it is marked when it is made (`new_tensor`), its views with it, in and out of the mode; a view of another tensor is not;
-  2. outside of inference mode it can't be written in place, since nobody would notice;
-  3. it is never saved for backward. Operations that save nothing may record it;
-  4. outside of inference mode it can't be made to require grad;
-  5. a copy (clone()) made outside of inference mode is like any other tensor.
+A tensor whose memory was allocated in inference mode counts no writes, so nothing recorded may depend on its values:
+  1. It is marked when it is made (`new_tensor`), and so are its views, inside and outside the mode, unlike other views;
+  2. Outside inference mode it can't be written in place, because saved tensors would not detect the write;
+  3. It is never saved for backward. Operations that save nothing may record it;
+  4. Outside inference mode it can't be made to require grad;
+  5. A copy (clone()) made outside inference mode is a normal tensor.
 """
 
 from autograd_cy._core.runtime.modes cimport current_mode

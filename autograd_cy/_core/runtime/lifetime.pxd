@@ -1,4 +1,4 @@
-"""How Tensors and Nodes live and die: the collector's view of them, and freeing without recursion."""
+"""Birth and death of Tensors and Nodes: the collector's view of them, and freeing without recursion."""
 
 from cpython.object cimport PyObject
 
@@ -15,38 +15,38 @@ cdef enum:
     NODE = 1
 
 cdef struct Link:
-    Link *previous     # NULL once the collector tracks the owner (without a GIL, from the beginning)
+    Link *previous     # NULL once the collector tracks the owner (without a GIL, always)
     Link *next
     Link *next_dead    # the list of `release`
 
 cdef inline PyObject *owner_of(Link *link) noexcept nogil:
-    """The object of which the Link is the first field, after its head and its table of methods."""
+    """The object whose first field, after its head and its table of methods, is the Link."""
     return <PyObject *> (<char *> link - sizeof(PyObject) - sizeof(void *))
 
 cdef enum:
     MAX_SPARES = 32768
 
-cdef struct Spares:    # dead objects of one type kept for the next births, see NOTE [Spares]
+cdef struct Spares:    # dead objects of one type kept for reuse, see NOTE [Spares]
     PyObject *objects[MAX_SPARES]
     int n
-    int inference      # of tensors: how many settings with inference mode live, see modes.pyx; here as `n` is read anyway
+    int inference      # for tensors: number of live inference settings, see modes.pyx; stored here because `n` is read anyway
 
 cdef inline void hide(Link *link) noexcept:
-    """Hide an object from the collector, which sees all that a compiled class allocates; nothing if it is hidden."""
+    """Hide an object from the collector, which tracks all objects of compiled classes at first; may be repeated."""
     PyObject_GC_UnTrack(owner_of(link))
 
 cdef void watch(Link *link, int kind) noexcept
 cdef void unwatch(Link *link, int kind) noexcept
 cdef void release(Link *link) noexcept
 
-# The life of an object: `begin_death` in its tp_dealloc, then it gives up what it holds, and is a spare or free. `revived` is
-# the birth of a spare.
+# The life of an object: its tp_dealloc calls `begin_death` and releases its fields; then the object becomes a spare or is
+# freed. `revived` returns a spare for reuse.
 
 ctypedef void (*Destructor)(PyObject *) noexcept
 
 
 cdef inline void begin_death(PyObject *self, Link *link, int kind, void *weak_references) noexcept:
-    """The first thing that an object does which dies; what follows may take and give back references."""
+    """The first step of tp_dealloc; later steps may add and drop references."""
     if weak_references != NULL:
         PyObject_ClearWeakRefs(self)
     take_over(self, 1)
@@ -56,13 +56,13 @@ cdef inline void begin_death(PyObject *self, Link *link, int kind, void *weak_re
 
 
 cdef inline void end_life(PyObject *self, Destructor compiled_dealloc) noexcept:
-    """Free an object, as Cython does it."""
+    """Free an object as Cython does."""
     take_over(self, 0)
     compiled_dealloc(self)
 
 
 cdef inline void lay_aside(PyObject *self, Spares *spares, Destructor compiled_dealloc) noexcept:
-    """Keep a dead object as a spare, all of whose fields are None and which is hidden; free it if there are enough."""
+    """Keep a dead, hidden object whose fields are all None as a spare; free it if there are enough."""
     if (FREE_THREADED and spares == NULL) or spares.n == MAX_SPARES:
         end_life(self, compiled_dealloc)
         return

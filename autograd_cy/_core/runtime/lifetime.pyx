@@ -1,27 +1,27 @@
-"""How Tensors and Nodes live and die (knows neither; each embeds a Link).
+"""Birth and death of Tensors and Nodes (knows neither; each embeds a Link).
 
 NOTE [Collector]
-A cycle can be collected only if every object on it is tracked by the cyclic collector; but the collector walks every
-tracked object of a growing graph again and again, so that recording an op costs more the larger the graph is.
-Therefore Tensors and Nodes are born untracked, linked in a list, and a handler in `gc.callbacks` tracks them:
-  1. all of them at the start of a full collection, which finds the cycles among them;
-  2. survivors stay tracked, in the oldest generation, which is walked seldom;
-  3. where full collections don't come by themselves (what is untracked doesn't count as a survivor), at the start of
-     any collection that finds more than `TRACK_ABOVE` untracked objects and four times those already tracked.
-Without a GIL they are tracked from birth: there are no generations, and collections come the less often the more there is.
+A cycle can be collected only if the cyclic collector tracks every object on it. But the collector walks all tracked objects of
+a growing graph again and again, so recording an op would cost more the larger the graph is. Therefore Tensors and Nodes start
+untracked, linked in a list, and a handler in `gc.callbacks` tracks them:
+  1. All of them at the start of a full collection, which finds the cycles among them;
+  2. Survivors stay tracked, in the oldest generation, which is seldom walked;
+  3. Untracked objects don't count as survivors, so full collections may not happen on their own. Therefore they are also
+     tracked at the start of any collection that finds more than `TRACK_ABOVE` of them and four times those already tracked.
+Without a GIL they are tracked from birth: there are no generations, and collections become rarer the more objects there are.
 
 NOTE [Freeing without recursion]
-The death of a Node would free the Nodes of its inputs within its own call, some stack frames for each. Instead, a Node
-or Tensor that dies hands a Node of which it holds the last reference to `release`: the outermost call frees one after
-the other, an inner call only puts its Node on the list. The list runs through the Links of the dead, so that freeing
-needs no memory. What a Node saved are Tensors; they die within the Node's call and hand over their own `grad_fn`.
+The death of a Node would free the Nodes of its inputs in nested calls, with some stack frames for each. Instead, a dying Node
+or Tensor passes a Node to which it has the last reference to `release`. The outermost call frees the queued Nodes in a loop;
+an inner call only queues its Node. The queue runs through the Links of the dead, so freeing allocates nothing. Tensors saved
+by a Node die within its call and queue their own `grad_fn`.
 
 
 NOTE [Spares]
-An object that dies with all its fields None and out of the collector's sight can be born again by counting its references
-from one: no allocation, no counting of None up and down for each field. So the modules of Tensor and Node keep some dead
-objects of exactly these types (and of Node's subclasses without fields, which differ in their type only): MAX_SPARES at
-most, 8 MB of nodes and 5 of tensors, which empty_cache() frees.
+A dead object whose fields are all None and which the collector doesn't track can be reused by setting its reference count to
+one: without allocation, and without counting references to None for each field. So the modules of Tensor and Node keep some
+dead objects of exactly these types (and of Node's subclasses without fields, which differ only in their type): at most
+MAX_SPARES, 8 MB of nodes and 5 of tensors, which empty_cache() frees.
 """
 
 import gc
@@ -62,7 +62,7 @@ live[NODE] = 0
 
 
 cdef void watch(Link *link, int kind) noexcept:
-    """Enter a new object, which the collector doesn't see, in the list."""
+    """Append a new object, which the collector doesn't track, to the list."""
     global untracked
     if FREE_THREADED:
         PyObject_GC_Track(owner_of(link))
@@ -79,7 +79,7 @@ cdef void watch(Link *link, int kind) noexcept:
 
 
 cdef void unwatch(Link *link, int kind) noexcept:
-    """Take an object that dies out of the list, if it is still in it. Called once in an object's life."""
+    """Remove a dying object from the list if it is still there. Called once in an object's life."""
     global untracked, tracked
     if DEBUG:
         add_size(&live[kind], -1)
@@ -95,14 +95,14 @@ cdef void unwatch(Link *link, int kind) noexcept:
 
 
 cdef void track_all() noexcept:
-    """Show every object in the list to the collector, and empty the list."""
+    """Let the collector track every object in the list, and empty the list."""
     global untracked, tracked
     cdef Link *link = watched.next
     cdef Link *following
     while link != &watched:
         following = link.next
-        if Py_REFCNT(owner_of(link)) > 0:      # one that is dying (a weakref's callback runs) leaves by itself
-            if not PyObject_GC_IsTracked(owner_of(link)):       # as one is that its __del__ brought back to life
+        if Py_REFCNT(owner_of(link)) > 0:      # a dying one (its weakref callback runs) removes itself
+            if not PyObject_GC_IsTracked(owner_of(link)):       # its __del__ may have resurrected it
                 PyObject_GC_Track(owner_of(link))
             link.previous.next = following
             following.previous = link.previous
@@ -113,7 +113,7 @@ cdef void track_all() noexcept:
 
 
 cdef void release(Link *link) noexcept:
-    """Give up the last reference to the node that owns `link`; see NOTE [Freeing without recursion]."""
+    """Drop the last reference to the node that owns `link`; see NOTE [Freeing without recursion]."""
     global autograd_cy_dead, autograd_cy_draining
     cdef Link *dead
     link.next_dead = <Link *> autograd_cy_dead
@@ -135,9 +135,9 @@ def on_collection(str phase, dict info):
 
 
 def refuse_new(object compiled_class):
-    """refuse_new(compiled_class): let `__new__` of a class raise TypeError, so that nobody makes an object without its parts.
+    """refuse_new(compiled_class): make `__new__` of a class raise TypeError, since an object made by it would lack its parts.
 
-    The core makes its objects by `tp_new` itself, which stays.
+    The core makes objects by `tp_new`, which is unchanged.
     """
     cdef dict attributes = <dict> (<TypeObject *> compiled_class).tp_dict
     if attributes.get("__new__") is not refusal:
@@ -153,7 +153,7 @@ cdef object refusal = staticmethod(not_by_users)
 
 
 def live_objects():
-    """live_objects() -> dict: how many Tensors and Nodes are alive (counted in debug builds only).
+    """live_objects() -> dict: the numbers of living Tensors and Nodes (counted in debug builds only).
 
     >>> from autograd_cy._core.runtime.lifetime import live_objects
     >>> sorted(live_objects())

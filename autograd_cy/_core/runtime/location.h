@@ -1,7 +1,7 @@
-/* The code that runs in this thread and the instruction it is at, without making a frame object of it.
+/* This thread's current code object and instruction, without making a frame object.
 
-   CPython offers that as API from no version on. Up to 3.13 the frame's layout is read; in 3.14, and in 3.13 without a GIL, its
-   first two fields; later a frame object is made. */
+   No version of CPython has an API for that. Up to 3.13 the frame's layout is read; in 3.14, and in 3.13 without a GIL, its
+   first two fields; in later versions a frame object is made. */
 #ifndef AUTOGRAD_CY_LOCATION_H
 #define AUTOGRAD_CY_LOCATION_H
 
@@ -51,8 +51,8 @@ static inline int autograd_cy_instruction(AutogradFrame *frame) {
 #define AUTOGRAD_CY_READS_FRAMES 1
 #include <stdint.h>
 
-typedef struct AutogradFrame {              /* how struct _PyInterpreterFrame begins */
-    uintptr_t executable;                   /* a code object or another one; what its last bits say is nobody else's business */
+typedef struct AutogradFrame {              /* the first fields of struct _PyInterpreterFrame */
+    uintptr_t executable;                   /* a code object or another one; the last bits are flags */
     struct AutogradFrame *previous;
 } AutogradFrame;
 
@@ -81,13 +81,13 @@ static inline AutogradFrame *autograd_cy_frame(void) {
 
 static inline AutogradFrame *autograd_cy_outer_frame(AutogradFrame *frame) {
     AutogradFrame *outer = PyFrame_GetBack(frame);
-    Py_XDECREF(outer);                                                  /* the inner frame holds it */
+    Py_XDECREF(outer);                                                  /* the inner frame keeps it alive */
     return outer;
 }
 
 static inline PyObject *autograd_cy_code(AutogradFrame *frame) {
     PyObject *code = (PyObject *) PyFrame_GetCode(frame);
-    Py_DECREF(code);                                                    /* the frame holds it */
+    Py_DECREF(code);                                                    /* the frame keeps it alive */
     return code;
 }
 

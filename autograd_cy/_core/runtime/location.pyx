@@ -1,7 +1,7 @@
-"""Where in the user's code an operation was called: kept as a code object and an instruction, resolved when asked for.
+"""Where in the user's code an operation was called: stored as a code object and an instruction, resolved on demand.
 
-To keep both costs some nanoseconds, so every node and every write does; the line is looked up for a message only. Frames
-of this package are passed over: the place is that of the caller.
+Storing both takes a few nanoseconds, so every node and every write does; the line is looked up only for a message. Frames
+of this package are skipped: the place is the caller's.
 """
 
 from cpython.object cimport PyObject
@@ -30,13 +30,13 @@ cdef str PACKAGE = dirname(sys.modules["autograd_cy"].__file__)
 cdef enum:
     REMEMBERED = 128
 
-cdef struct Codes:                      # code objects that were met, kept alive: most calls come from few
-    PyObject *last                      # the user's that was seen last, or NULL ...
-    PyObject *handle                    # ... and what stands for it, which keeps it alive
-    PyObject *seen[REMEMBERED]          # by address ...
+cdef struct Codes:                      # code objects seen before, kept alive: most calls come from few
+    PyObject *last                      # the user's code object seen last, or NULL ...
+    PyObject *handle                    # ... and the object that represents it and keeps it alive
+    PyObject *seen[REMEMBERED]          # hashed by address ...
     bint own[REMEMBERED]                # ... and whether they are of this package
 
-cdef Codes codes                        # of all threads; without a GIL, each has its own
+cdef Codes codes                        # of all threads; without a GIL each thread has its own
 
 
 cdef inline Codes *codes_here() noexcept:
@@ -57,14 +57,14 @@ declare_store(CODES, sizeof(Codes), empty_store)
 
 
 cdef object here(int *instruction):
-    """What stands for the code object that called, with its instruction; None if no Python code of the user runs.
+    """An object for the user's code object that is running, with its instruction; None if no Python code of the user runs.
 
-    That is the code object. Without a GIL, it is a tuple of it, one for each thread: to count references to one object keeps
-    threads waiting for each other.
+    With a GIL it is the code object. Without a GIL it is a tuple with it, one per thread, because counting references to a
+    shared object would slow the threads down.
     """
     cdef Frame *frame = current_frame()
     cdef Codes *met = codes_here()
-    if FREE_THREADED and met == NULL:           # the thread ends
+    if FREE_THREADED and met == NULL:           # the thread is ending
         return None
     if frame != NULL and code_of_frame(frame) == met.last:
         instruction[0] = instruction_of(frame)
@@ -91,7 +91,7 @@ cdef object outside_of_package(Frame *frame, Codes *met, int *instruction):
 
 
 cdef bint is_own(PyObject *code, Codes *met):
-    """Whether a code object is of this package. Takes no memory: nodes ask while they are born."""
+    """Whether a code object belongs to this package. Allocates nothing, because it is called while nodes are made."""
     cdef size_t place = (<size_t> code >> 5) % REMEMBERED
     cdef PyObject *before = met.seen[place]
     cdef str file
@@ -106,7 +106,7 @@ cdef bint is_own(PyObject *code, Codes *met):
 
 
 cdef int frames_here(PyObject **codes, int *instructions, int most) noexcept:
-    """The user's frames that are running, innermost first, borrowed; returns how many."""
+    """The running frames of the user's code, innermost first, borrowed; returns their number."""
     cdef Frame *frame = current_frame()
     cdef Codes *met = codes_here()
     cdef int n = 0
@@ -121,13 +121,13 @@ cdef int frames_here(PyObject **codes, int *instructions, int most) noexcept:
 
 
 cdef tuple place_of(object code, int instruction):
-    """(file, line, function), or None."""
+    """(file, line, function), or None if there is no code."""
     if type(code) is tuple:
         code = code[0]
     return None if code is None else (code.co_filename, line_of(code, instruction), code.co_qualname)
 
 
 cdef str described(object code, int instruction):
-    """`file.py:12, in train`, or an empty string."""
+    """A place as text: `file.py:12, in train`, or an empty string."""
     cdef tuple place = place_of(code, instruction)
     return "" if place is None else f"{place[0]}:{place[1]}, in {place[2]}"

@@ -4,11 +4,11 @@ from autograd_cy._core.runtime.state cimport ASIDE, ThreadState, thread_state
 
 cdef int ask(ThreadState *state) noexcept
 cdef int own_modes() noexcept
-cdef int *inference_settings        # how many settings with inference mode live: tensor.pyx says where to count
+cdef int *inference_settings        # points to the number of live settings with inference mode; set by tensor.pyx
 
 
 cdef inline int current_mode() noexcept:
-    """The modes that an operation has to mind; 0 in the usual case. The one way to read them."""
+    """The modes that operations must respect, usually 0. Modes must be read through this function."""
     cdef ThreadState *state = thread_state()
     return 0 if state.mode == 0 else ask(state)
 
@@ -19,7 +19,7 @@ cdef int push_value(int bit, object value) except -1
 cdef int pop_value(int bit, str name) except -1
 
 
-cdef struct Extent:                 # what `leave_modes` restores
+cdef struct Extent:                 # the state that `leave_modes` restores
     int mode, base
     unsigned long long since
 

@@ -1,21 +1,21 @@
 """The modes of the current context: a thread's `mode` is a cached copy of them.
 
 NOTE [Modes in contexts]
-A mode belongs to the context (`contextvars`) in which it was set: one asyncio task doesn't see what another one set. To ask
-a ContextVar for each operation would be too slow, so:
-  1. whoever sets a mode puts a Setting into the context, and what follows from it into the thread's `mode`;
-  2. as long as any Setting of the thread lives (in a context, or in a copy that a task holds), IN_CONTEXT stays in `mode`. So
-     `mode == 0` says that no mode is set in any context of this thread, and the usual path asks for nothing else;
-  3. with IN_CONTEXT, whoever asks (`current_mode`) first looks whether the thread has entered or left a context since, and
-     then reads the Setting of the one it is in;
-  4. a Setting that another thread made doesn't count: a new thread records, also one that runs in a copy of a context
+A mode belongs to the context (`contextvars`) in which it was set: one asyncio task doesn't see another's modes. Reading a
+ContextVar in each operation would be too slow, so:
+  1. Setting a mode stores a Setting in the context, and the resulting bits in the thread's `mode`;
+  2. While any Setting of the thread lives (in a context, or in a copy that a task holds), IN_CONTEXT stays in `mode`. So
+     `mode == 0` means that no mode is set in any context of this thread, and the usual path needs no other test;
+  3. With IN_CONTEXT, `current_mode` first checks whether the thread has entered or left a context since, and then reads
+     the current context's Setting;
+  4. A Setting made by another thread is ignored: a new thread records, even if it runs in a copy of a context
      (asyncio.to_thread), as in PyTorch;
-  5. the core switches modes for the time of a call (`enter_modes`, `leave_modes`): then the Settings made before don't count,
-     those made within do, until it ends. Nothing is put into the context for that;
-  6. a mode also ends if there is no memory for a new state of the context: then the Setting says what the one before said;
-  7. two modes have values, one around the other: the saved-tensor hooks, and the guards with or without checksums. They stand
-     in the Setting, too, and a mode that ends takes nothing from those that were entered within it and last longer;
-  8. inference mode implies that nothing is recorded and that no tangents are carried. `own` keeps what was set, for
+  5. The core switches modes for the duration of a call (`enter_modes`, `leave_modes`): until it ends, Settings made before the
+     call are ignored and those made within it count. This stores nothing in the context;
+  6. A mode also ends if there is no memory for a new state of the context: the Setting is then set to the previous values;
+  7. Two modes have stacks of values: the saved-tensor hooks, and the guards with or without checksums. These are stored in the
+     Setting, too. A mode that ends keeps values that were pushed within it and last longer;
+  8. Inference mode implies that nothing is recorded and no tangents are computed. `own` keeps the modes as they were set, for
      is_grad_enabled().
 """
 
@@ -37,7 +37,7 @@ cdef extern from "Python.h":
 
 cdef extern from *:
     """
-    /* 3.11 to 3.13 count how often a thread changed its context; elsewhere the variable is asked each time. */
+    /* 3.11 to 3.13 count a thread's context changes; in other versions the variable is read each time. */
     #define autograd_cy_thread() PyThreadState_GetID(PyThreadState_Get())
     #if PY_VERSION_HEX < 0x030E0000
     #define autograd_cy_is_current(state) (PyThreadState_Get()->context_ver == (state)->version && \
@@ -67,18 +67,18 @@ cdef unsigned long long settings_made = 0
 
 @cython.final
 cdef class ThreadSettings:
-    """How many Settings of a thread live. Held by them and by the thread's dict."""
+    """The number of live Settings of a thread. Referred to by them and by the thread's dict."""
     cdef Py_ssize_t alive
 
 
 @cython.final
 cdef class Setting:
-    """The modes of a context, its value of `variable`. Not to be changed: copies of the context share it. (But: case 6.)"""
+    """The modes of a context, its value of `variable`. Immutable (except in case 6), since copies of the context share it."""
     cdef int modes
     cdef tuple hooks, guards                # stacks: (the innermost value, the stack around it), or None
-    cdef unsigned long long number          # in the order of their making
+    cdef unsigned long long number          # a serial number
     cdef ThreadSettings thread
-    cdef object outer                       # the value from before the core's call within which this one was set
+    cdef object outer                       # the value before the core's call within which this one was set
 
     def __dealloc__(self):
         if self.thread is not None:
@@ -88,7 +88,7 @@ cdef class Setting:
 
 
 cdef int ask(ThreadState *state) noexcept:
-    """`mode`, brought in line with the context if need be, without the bits that no operation minds."""
+    """`mode`, updated from the context if necessary, without the bits that no operation needs."""
     if state.mode & IN_CONTEXT and not is_current(state):
         synchronize(state)
     return state.mode & ~ASIDE
@@ -103,7 +103,7 @@ cdef int own_modes() noexcept:
 cdef void synchronize(ThreadState *state) noexcept:
     """Read the modes from the context."""
     cdef object setting = value_here()
-    if state.thread != this_thread():           # another thread of Python on this one of the system
+    if state.thread != this_thread():           # another Python thread on the same system thread
         state.thread = this_thread()
         state.settings = <void *> settings_of_thread()
     state.version = context_version()
@@ -115,7 +115,7 @@ cdef void synchronize(ThreadState *state) noexcept:
 
 
 cdef bint counts(ThreadState *state, object setting) noexcept:
-    """Whether it was set in this thread, and within the core's call that is going on (if there is one)."""
+    """Whether it was set in this thread, and within the core's running call (if there is one)."""
     return (type(setting) is Setting and <void *> (<Setting> setting).thread == state.settings
             and (<Setting> setting).number > state.since)
 
@@ -143,7 +143,7 @@ cdef PyObject *settings_of_thread() noexcept:
 
 
 cdef void apply(ThreadState *state, int modes) noexcept:
-    """Make `modes` those of the thread, with what follows from them."""
+    """Set the thread's modes to `modes`, and derive the others."""
     cdef int mode = state.mode & ~CONTEXT_MODES
     state.own = modes
     if modes & INFERENCE:
@@ -163,12 +163,12 @@ def mode_bit(str name):
 
 
 def swap_modes(int on, int off):
-    """Switch modes on and off in this context. Returns what `restore_modes` takes to undo it."""
+    """Switch modes on and off in this context. Returns the argument for `restore_modes`."""
     return change(own_modes() & ~off | on, stack_of(SAVED_HOOKS), stack_of(GUARDED))
 
 
 cdef object change(int modes, tuple hooks, tuple guards):
-    """Put a new Setting into the context. Returns the value from before."""
+    """Store a new Setting in the context. Returns the previous value."""
     cdef ThreadState *state = thread_state()
     cdef int before = own_modes()
     cdef object previous = value_here()
@@ -180,7 +180,7 @@ cdef object change(int modes, tuple hooks, tuple guards):
     become(setting, modes, hooks, guards)
     try:
         PyContextVar_Set(variable, setting)
-    except MemoryError:                     # it may be set all the same, for want of a token
+    except MemoryError:                     # the value may have been set although its token failed
         become(setting, before, stack_of(SAVED_HOOKS), stack_of(GUARDED))
         setting = None
         synchronize(state)
@@ -191,7 +191,7 @@ cdef object change(int modes, tuple hooks, tuple guards):
 
 
 cdef tuple stack_of(int bit):
-    """The values of a mode in this context, (the innermost, the stack around it); None if the mode is off."""
+    """The values of a mode in this context, (the innermost, the outer stack); None if the mode is off."""
     if not own_modes() & bit:
         return None
     cdef object setting = value_here()
@@ -205,7 +205,7 @@ cdef tuple stack_in(object setting, int bit):
 
 
 cdef int set_stack(int bit, tuple stack) except -1:
-    """Give a mode these values; with None it is off."""
+    """Set the values of a mode; None turns it off."""
     cdef int modes = own_modes() & ~bit | (0 if stack is None else bit)
     if bit == SAVED_HOOKS:
         change(modes, stack, stack_of(GUARDED))
@@ -215,12 +215,12 @@ cdef int set_stack(int bit, tuple stack) except -1:
 
 
 cdef int push_value(int bit, object value) except -1:
-    """Enter a mode with a value."""
+    """Push a value of a mode."""
     return set_stack(bit, (value, stack_of(bit)))
 
 
 cdef int pop_value(int bit, str name) except -1:
-    """Leave a mode's innermost value; `name` is that of the mode."""
+    """Pop the innermost value of a mode; `name` is the mode's name for the error."""
     cdef tuple stack = stack_of(bit)
     cdef int modes = own_modes() & ~bit
     if stack is None:
@@ -228,7 +228,7 @@ cdef int pop_value(int bit, str name) except -1:
     stack = <tuple> stack[1]
     if stack is not None:
         modes |= bit
-    # no tuple of both: there may be no memory for it
+    # no tuple of both, for which there may be no memory
     if bit == SAVED_HOOKS:
         return replace(modes, stack, stack_of(GUARDED))
     return replace(modes, stack_of(SAVED_HOOKS), stack)
@@ -249,7 +249,7 @@ cdef int replace(int modes, tuple hooks, tuple guards) except -1:
 
 
 cdef ThreadSettings counted_settings(ThreadState *state):
-    """The thread's ThreadSettings, made if there is none yet."""
+    """The thread's ThreadSettings, made on demand."""
     cdef PyObject *found = settings_of_thread()
     cdef ThreadSettings settings
     if found == NULL:
@@ -262,18 +262,18 @@ cdef ThreadSettings counted_settings(ThreadState *state):
 
 
 def restore_modes(previous):
-    """Undo what `swap_modes` did; `previous` is what it returned."""
+    """Undo `swap_modes`; `previous` is its result."""
     restore(thread_state(), previous)
 
 
 def leave_mode(manager, error_type, error, traceback):
-    """`__exit__` of a mode. Compiled: no frame of Python's is needed, for which there may be no memory."""
+    """`__exit__` of a mode. Compiled, because a Python frame may need memory that isn't there."""
     restore(thread_state(), manager._previous)
     manager._previous = None
 
 
 cdef int restore(ThreadState *state, object previous) except -1:
-    """Make the modes those of `previous`; the modes with values stay as they are."""
+    """Restore the modes of `previous`; modes with values stay as they are."""
     cdef tuple hooks = stack_of(SAVED_HOOKS), guards = stack_of(GUARDED)
     cdef int modes
     if hooks is stack_in(previous, SAVED_HOOKS) and guards is stack_in(previous, GUARDED):
@@ -285,12 +285,12 @@ cdef int restore(ThreadState *state, object previous) except -1:
 
 
 cdef int modes_of(ThreadState *state, object setting) noexcept:
-    """What a value of the variable says in this thread."""
+    """The modes that a value of the variable sets in this thread."""
     return (<Setting> setting).modes if counts(state, setting) else state.base
 
 
 cdef void put_back(ThreadState *state, object previous) noexcept:
-    """Make `previous` the variable's value again: case 6 of NOTE [Modes in contexts]."""
+    """Restore `previous` as the variable's value: case 6 of NOTE [Modes in contexts]."""
     try:
         PyContextVar_Set(variable, previous)
     except MemoryError:
@@ -300,7 +300,7 @@ cdef void put_back(ThreadState *state, object previous) noexcept:
 
 
 cdef void become(Setting setting, int modes, tuple hooks, tuple guards) noexcept:
-    """Let a Setting say this."""
+    """Change the contents of a Setting."""
     if setting.modes & INFERENCE:
         add_int(inference_settings, -1)
     setting.modes, setting.hooks, setting.guards = modes, hooks, guards
@@ -309,7 +309,7 @@ cdef void become(Setting setting, int modes, tuple hooks, tuple guards) noexcept
 
 
 cdef Extent enter_modes(int on, int off) noexcept:
-    """Switch modes on and off for the time of a call, until `leave_modes`: case 5 of NOTE [Modes in contexts]."""
+    """Switch modes on and off until `leave_modes`: case 5 of NOTE [Modes in contexts]."""
     cdef ThreadState *state = thread_state()
     cdef Extent extent
     cdef int modes = own_modes() & ~off | on
@@ -320,17 +320,17 @@ cdef Extent enter_modes(int on, int off) noexcept:
 
 
 cdef void leave_modes(Extent extent) noexcept:
-    """Give the thread the modes that it had."""
+    """Restore the thread's modes."""
     cdef ThreadState *state = thread_state()
     cdef bint in_context = (state.mode | extent.mode) & IN_CONTEXT
     cdef object setting = value_here() if in_context else None
-    cdef bint unended = counts(state, setting)      # what the code within the core's call has set and left so
+    cdef bint unended = counts(state, setting)      # set within the core's call and not undone
     state.base, state.since = extent.base, extent.since
     state.mode = extent.mode
     state.own = state.base
     if unended:
         put_back(state, (<Setting> setting).outer)
-    setting = None                                  # it counts as alive no longer
+    setting = None                                  # it must no longer count as alive
     if in_context:
         synchronize(state)
 
@@ -357,9 +357,9 @@ def is_inference_mode_enabled():
 
 
 def is_forward_enabled():
-    """is_forward_enabled() -> bool: whether tangents would be carried along at an open dual level.
+    """is_forward_enabled() -> bool: whether an open dual level would compute tangents.
 
-    False also while the thread sees none of the levels that are open, as in forward and jvp of a Function.
+    It is also False while the thread sees none of the open levels, as in forward and jvp of a Function.
     """
     cdef ThreadState *state = thread_state()
     if own_modes() & (INFERENCE | NO_FORWARD):
@@ -368,5 +368,5 @@ def is_forward_enabled():
 
 
 def are_on(int modes):
-    """Whether all these modes were set in this context."""
+    """Whether all these modes are set in this context."""
     return own_modes() & modes == modes

@@ -1,8 +1,8 @@
-"""How modules find their members and are called, of which a model does several for each operation.
+"""How modules find their members and are called, which a model does several times per operation.
 
-In Python, a parameter would be found only after the usual search had failed and made an error of that, and each call would
-pay for looking at eight dicts of hooks. `member_of` and `called` are put into the slots of Module, and of each class below it
-that has no `__getattr__` or `__call__` of its own; there, and where a class is given one later, Python fills them as usual.
+In Python, a parameter is found only after the usual search has failed and raised an error, and each call looks into eight
+dicts of hooks. `member_of` and `called` fill the slots of Module and of each subclass without its own `__getattr__` or
+`__call__`. In other classes, and if a class gets one later, Python fills the slots as usual.
 """
 
 from cpython.dict cimport PyDict_GetItem
@@ -11,11 +11,11 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XINCREF
 
 cdef extern from *:
     """
-    /* NULL without an error if there is nothing */
+    /* NULL without an error if there is no such attribute */
     static PyObject *found_as_usual(PyObject *x, PyObject *name) {
         return _PyObject_GenericGetAttrWithDict(x, name, NULL, 1);
     }
-    /* The function that the class has under a name: called with the instance first, it is the method. */
+    /* The function that the class has under that name: calling it with the instance first calls the method. */
     static PyObject *function_of_class(PyObject *x, PyObject *name) {
         PyObject *found = _PyType_Lookup(Py_TYPE(x), name);
         return found != NULL && PyFunction_Check(found) ? found : NULL;
@@ -40,17 +40,17 @@ cdef extern from "Python.h":
     void PyType_Modified(TypeObject *)
 
 cdef enum:
-    FEW = 6                     # arguments, which are passed on without a tuple
+    FEW = 6                     # number of arguments that are passed on without a tuple
 
 cdef tuple MEMBERS = ("_parameters", "_buffers", "_modules")
 cdef tuple HOOKS = ("_backward_hooks", "_backward_pre_hooks", "_forward_hooks", "_forward_pre_hooks")
-cdef tuple common_hooks = ()                # the dicts of the hooks of all modules
+cdef tuple common_hooks = ()                # the hook dicts that all modules share
 cdef object call_with_hooks = None
 cdef object usual_getattr = None            # Module's `__getattr__`
 
 
 cdef PyObject *called(PyObject *module, PyObject *args, PyObject *kwargs) except NULL:
-    """tp_call: forward(), or what has to be done around it."""
+    """tp_call: forward(), with hooks if there are any."""
     cdef PyObject *function
     cdef PyObject *result
     cdef PyObject *passed[FEW + 1]
@@ -64,7 +64,7 @@ cdef PyObject *called(PyObject *module, PyObject *args, PyObject *kwargs) except
     passed[0] = module
     for i in range(n):
         passed[i + 1] = PyTuple_GET_ITEM(args, i)
-    Py_INCREF(<object> function)        # the class may get another one meanwhile
+    Py_INCREF(<object> function)        # the class may get another one during the call
     result = PyObject_Vectorcall(function, passed, n + 1, NULL)
     Py_DECREF(<object> function)
     return result
@@ -76,7 +76,7 @@ cdef PyObject *new_reference(object x) noexcept:
 
 
 def call_module(self, *args, **kwargs):
-    """What calling a module does: forward(), and the hooks around it."""
+    """Module.__call__: forward(), and the hooks around it."""
     cdef PyObject *result = called(<PyObject *> self, <PyObject *> args, <PyObject *> kwargs)
     value = <object> result
     Py_DECREF(value)
@@ -84,7 +84,7 @@ def call_module(self, *args, **kwargs):
 
 
 cdef bint has_hooks(dict own) except -1:
-    """Whether a call has to look closer; also where `__init__` has not made the dicts of hooks."""
+    """Whether a call has to run hooks; also true if `__init__` has not made the dicts of hooks."""
     cdef PyObject *hooks
     for name in HOOKS:
         hooks = PyDict_GetItem(own, name)
@@ -97,7 +97,7 @@ cdef bint has_hooks(dict own) except -1:
 
 
 cdef PyObject *member_of(PyObject *module, PyObject *name) except NULL:
-    """tp_getattro: what is found as usual, else a parameter, a buffer or a submodule."""
+    """tp_getattro: the usual lookup, then a parameter, a buffer or a submodule."""
     cdef PyObject *found = found_as_usual(module, name)
     cdef PyObject *members
     if found != NULL:
@@ -116,7 +116,7 @@ cdef PyObject *member_of(PyObject *module, PyObject *name) except NULL:
 
 
 def fill_slots(cls):
-    """fill_slots(cls): let C find the members of modules of a class and call them, where it does both in the usual way."""
+    """fill_slots(cls): use the C slots for a class of modules, for each of the two that the class does not override."""
     cdef TypeObject *slots = <TypeObject *> cls
     if not isinstance(cls, type):
         raise TypeError(f"fill_slots() takes a class, not {cls!r}")
@@ -128,7 +128,7 @@ def fill_slots(cls):
 
 
 def set_up(cls, hooks, call):
-    """set_up(cls, hooks, call): Module, the dicts with the hooks of all modules, and what calls a module that has hooks."""
+    """set_up(cls, hooks, call): set Module, the hook dicts that all modules share, and the function that calls hooks."""
     global usual_getattr, common_hooks, call_with_hooks
     usual_getattr, common_hooks, call_with_hooks = cls.__getattr__, hooks, call
     fill_slots(cls)

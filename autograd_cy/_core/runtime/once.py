@@ -1,4 +1,4 @@
-"""Warnings that are given once in a process, unless set_warn_always() says otherwise."""
+"""Warnings that are issued once per process, unless set_warn_always() says otherwise."""
 
 import sys
 import warnings
@@ -9,7 +9,7 @@ _given: set[str] = set()
 
 
 def set_warn_always(b: bool) -> None:
-    """``set_warn_always(True)``: what is by default warned of once in a process is warned of each time it happens.
+    """``set_warn_always(True)``: issue each time the warnings that are issued only once per process by default.
 
     TypeError if b is not a bool.
 
@@ -26,7 +26,7 @@ def set_warn_always(b: bool) -> None:
 
 
 def is_warn_always_enabled() -> bool:
-    """``is_warn_always_enabled()`` is what set_warn_always() has set.
+    """``is_warn_always_enabled()`` returns the value from set_warn_always().
 
     >>> import autograd_cy as ag
     >>> ag.is_warn_always_enabled()
@@ -36,19 +36,19 @@ def is_warn_always_enabled() -> bool:
 
 
 def warn_once(message: str, kind: str = "") -> None:
-    """A UserWarning at the line of the user's that led here, if none with this text, or of this kind, was given before."""
+    """A UserWarning at the calling line of the user's code, unless one with this text or of this kind was issued before."""
     if _always or (kind or message) not in _given:
         _given.add(kind or message)
         warnings.warn(message, UserWarning, stacklevel=_level_of_user())
 
 
 def warn_user(message: str) -> None:
-    """A UserWarning at the line of the user's that led here, each time."""
+    """A UserWarning at the calling line of the user's code, each time."""
     warnings.warn(message, UserWarning, stacklevel=_level_of_user())
 
 
 def _level_of_user() -> int:
-    """The stack level, seen from the caller, of the first frame outside this package."""
+    """The stack level, relative to the caller, of the first frame outside this package."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and str(frame.f_globals.get("__package__")).partition(".")[0] == _PACKAGE:
         level, frame = level + 1, frame.f_back
@@ -56,5 +56,5 @@ def _level_of_user() -> int:
 
 
 def warn_of_lost_imaginary_part() -> None:
-    """What a cast of complex numbers to real ones says."""
+    """The warning of a cast from complex numbers to real ones."""
     warn_once("Casting complex values to real discards the imaginary part")

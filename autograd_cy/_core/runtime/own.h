@@ -1,4 +1,4 @@
-/* What a thread keeps for itself where Python has no GIL: a store for each of these. */
+/* A thread's own stores, used where Python has no GIL. */
 #ifndef AUTOGRAD_CY_OWN_H
 #define AUTOGRAD_CY_OWN_H
 
@@ -11,7 +11,7 @@ enum {
     AUTOGRAD_CY_ARRAYS,
     AUTOGRAD_CY_CODES,
     AUTOGRAD_CY_NUMBERS,
-    AUTOGRAD_CY_STORES,     /* how many there are */
+    AUTOGRAD_CY_STORES,     /* the number of stores */
 };
 
 #if AUTOGRAD_CY_FREE_THREADED
@@ -20,7 +20,7 @@ enum {
 #define AUTOGRAD_CY_OWN
 #endif
 
-/* In a module that declares a store: the thread's, once it was asked for. */
+/* In a module that declares a store: this thread's, after the first request. */
 static AUTOGRAD_CY_OWN void *autograd_cy_store_here;
 
 #endif

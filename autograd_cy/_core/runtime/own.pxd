@@ -1,4 +1,4 @@
-"""What a thread keeps for itself where Python has no GIL."""
+"""A thread's own stores, used where Python has no GIL."""
 
 cdef extern from "own.h":
     enum:
@@ -17,5 +17,5 @@ cdef void *own_store(int kind) noexcept
 cdef void *find_store(int kind, void **here) noexcept
 
 cdef inline void *declared_store(int kind) noexcept:
-    """`own_store` for the module that declares it, without a call from the second time on."""
+    """`own_store` for the declaring module, which avoids the call after the first time."""
     return store_here if store_here != NULL else find_store(kind, &store_here)

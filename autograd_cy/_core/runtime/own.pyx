@@ -1,25 +1,25 @@
-"""What a thread keeps for itself where Python has no GIL (lowest layer but for the thread's state).
+"""A thread's own stores, used where Python has no GIL (lowest layer except for the thread's state).
 
 NOTE [Free threading]
-Without a GIL, the core itself has to keep threads from changing what another one reads:
-  1. Dead objects that serve again, the arrays of numbers, and what is remembered of the user's code are each thread's own
-     (`own_store`), and go with it. Tensors and nodes are seen by the collector from the beginning: it needs no list of them.
-  2. What an object gets when it is first needed (extras, counters, hooks, their lists) is put there under the object's
-     lock: who comes second takes what is there (`set_once`). Afterwards it stays. Who reads such a field asks first whether
-     anything is there (`has_extras`, `is_unset`): that makes its contents known to this thread, too.
-  3. A node is evaluated, and what it saved is given up, under the node's lock; a `.grad` is added to under the lock of its
-     leaf; a view is brought in line with its base under its own. These are Python's critical sections: their holder lets go of
-     them where one with a GIL would let go of that. So what is right with a GIL is right with them, for one object.
-  4. Notes in a node belong to the task whose compare-and-swap came first (NOTE [Scratch]). A leaf finds its AccumulateGrad
-     by a pointer without a reference, under the leaf's lock: one that is about to die is not found (`ask_for`).
-  5. A walk of several threads has the lock of its Walk in the GIL's place; while it evaluates a node, that of the node, too.
-  6. That nobody else has an object is said by its two reference counts, that of the thread that made it and that of all others
-     (`is_unique`). Where the first is another thread's, the answer is no, and memory that could be written is copied. A walk
-     of several threads lets all references to a gradient be counted in the second (`open_to_all`): which sums are made in
-     place, and so their bits, must not depend on who made what.
-  7. The pool, numbers that all share, tables: a lock for some instructions, or atomic numbers.
-  8. Whoever writes a tensor in place, or gives it other data, must not let other threads use it meanwhile: that is NumPy's
-     rule for its arrays, too.
+Without a GIL the core itself must keep threads from changing data that another one reads:
+  1. Spare objects, cached number arrays and cached code objects belong to each thread (`own_store`), and are freed with it.
+     The collector tracks tensors and nodes from birth, so no list of them is needed.
+  2. Fields that are filled on demand (extras, counters, hooks, their lists) are set under the object's lock: a second thread
+     uses the value that is there (`set_once`), which then stays. A reader first checks whether the field is set (`has_extras`,
+     `is_unset`); that also makes its contents visible to this thread.
+  3. A node is evaluated, and its saved tensors are released, under the node's lock. A `.grad` is added to under its leaf's
+     lock, and a view is renewed under its own. These are Python's critical sections: they are released where the GIL would be
+     released. So code that is correct with a GIL is correct with them, for one object.
+  4. Scratch in a node belongs to the task whose compare-and-swap came first (NOTE [Scratch]). A leaf finds its AccumulateGrad
+     by a borrowed pointer, under the leaf's lock: a dying one is not found (`ask_for`).
+  5. In a parallel walk the lock of its Walk replaces the GIL; while a node is evaluated, its lock is held, too.
+  6. Two reference counts, the owner thread's and the shared one, tell whether an object is unique (`is_unique`). If another
+     thread owns it, the answer is no, and memory that could be written is copied. A parallel walk moves all references to a
+     gradient into the shared count (`open_to_all`): which sums are made in place, and so their bits, must not depend on the
+     thread.
+  7. The pool, shared counters and tables are protected by a lock for a few instructions, or are atomic.
+  8. A thread that writes a tensor in place or replaces its data must not let other threads use it meanwhile. NumPy has the
+     same rule for its arrays.
 """
 
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree
@@ -29,8 +29,8 @@ from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
 cdef extern from *:
     """
     static AUTOGRAD_CY_OWN void *autograd_cy_stores[AUTOGRAD_CY_STORES];
-    static AUTOGRAD_CY_OWN void **autograd_cy_places[AUTOGRAD_CY_STORES];   /* where else they stand: `store_here`, or NULL */
-    static AUTOGRAD_CY_OWN int autograd_cy_closed;                          /* the thread ends */
+    static AUTOGRAD_CY_OWN void **autograd_cy_places[AUTOGRAD_CY_STORES];   /* `store_here` variables, or NULL */
+    static AUTOGRAD_CY_OWN int autograd_cy_closed;                          /* the thread is ending */
     """
     void *autograd_cy_stores[STORES]
     void **autograd_cy_places[STORES]
@@ -44,19 +44,19 @@ cdef Emptier[STORES] emptiers
 
 
 cdef void declare_store(int kind, size_t size, Emptier emptier) noexcept:
-    """Say how large a store is, which is all zero when it is new, and what gives up the objects in it."""
+    """Register a store: its size (a new one is all zero), and the function that releases its objects."""
     sizes[kind], emptiers[kind] = size, emptier
 
 
 cdef void *own_store(int kind) noexcept:
-    """This thread's store; NULL where there is no memory for it, or the thread ends."""
+    """This thread's store; NULL if there is no memory for it, or the thread is ending."""
     if autograd_cy_stores[kind] != NULL:
         return autograd_cy_stores[kind]
     return new_store(kind)
 
 
 cdef void *find_store(int kind, void **here) noexcept:
-    """`own_store`, which is noted in a variable of the thread's, too, until the thread ends."""
+    """`own_store`, whose result is cached in a thread-local variable until the thread ends."""
     here[0] = own_store(kind)
     autograd_cy_places[kind] = here
     return here[0]
@@ -70,7 +70,7 @@ cdef void *new_store(int kind) noexcept:
         entries = PyThreadState_GetDict()
         if entries == NULL:
             return NULL
-        # the thread's dict dies with the thread, in it
+        # the dict is freed when the thread ends, in that thread
         if "autograd_cy.stores" not in <dict> entries:
             (<dict> entries)["autograd_cy.stores"] = PyCapsule_New(<void *> autograd_cy_stores, NULL, close)
     except Exception:
@@ -80,7 +80,7 @@ cdef void *new_store(int kind) noexcept:
 
 
 cdef void close(object capsule) noexcept:
-    """The thread ends: give up all that it kept. Of a thread that is gone already, as after a fork, nothing can be reached."""
+    """Release all stores when the thread ends. Stores of a thread that is already gone, as after a fork, are unreachable."""
     global autograd_cy_closed
     cdef void *store
     cdef int kind

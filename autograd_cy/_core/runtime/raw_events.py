@@ -1,10 +1,10 @@
-"""What the recorder of the profiler hands on: plain tuples, made after recording has stopped (knows nothing else)."""
+"""The results of the profiler's recorder: plain tuples, made after recording has stopped (knows nothing else)."""
 
 from typing import NamedTuple
 
 
 class Frame(NamedTuple):
-    """A line of the user's code that was running."""
+    """A running line of the user's code."""
 
     file: str
     line: int
@@ -12,10 +12,10 @@ class Frame(NamedTuple):
 
 
 class Array(NamedTuple):
-    """How an operand or a result lay in memory: shape, strides in bytes, and the name of its dtype (`float32`).
+    """The layout of an operand or a result in memory: shape, strides in bytes, and the name of its dtype (`float32`).
 
-    `flags` are NumPy's: 1 for C-contiguous, 2 for F-contiguous, 4 for an array that owns its memory; `address` is that of its
-    first element.
+    `flags` are NumPy's: 1 for C-contiguous, 2 for F-contiguous, 4 for an array that owns its memory; `address` is the address
+    of the first element.
     """
 
     shape: tuple[int, ...]
@@ -33,15 +33,15 @@ class RawEvent(NamedTuple):
 
     * "op": a call of a public operation;
     * "backward": the engine runs a node;
-    * "engine": a phase of it, "backward" being the whole walk;
+    * "engine": a phase of the engine; "backward" is the whole walk;
     * "function": the Python code of a Function, its forward or its backward;
     * "hook": a hook;
-    * "threads": a loop that is shared among threads, part of the operation around it;
-    * "region": what record_function names, a step of the profiler.
+    * "threads": a loop shared among threads, part of the operation around it;
+    * "region": a record_function block, or a step of the profiler.
 
-    `parent` is the place of the enclosing event of the same thread in the list of all, or -1. An operation that recorded
-    nodes has the number of the first in `sequence_nr` and how many there were in `n_nodes`; a backward event has its node's
-    number. `stack` begins with the innermost frame. What was not asked for is None, -1 or ().
+    `parent` is the index of the enclosing event of the same thread in the list of all, or -1. An operation that recorded nodes
+    has the number of the first in `sequence_nr` and their count in `n_nodes`; a backward event has its node's number. `stack`
+    begins with the innermost frame. Data that was not requested is None, -1 or ().
     """
 
     kind: str
@@ -59,7 +59,7 @@ class RawEvent(NamedTuple):
 
 
 class RawAllocation(NamedTuple):
-    """Memory that was taken (`nbytes` > 0) or given back (< 0), and the innermost event that was open then, or -1."""
+    """Memory that was taken (`nbytes` > 0) or returned (< 0), and the innermost event that was open then, or -1."""
 
     time: int
     thread: int

@@ -1,4 +1,4 @@
-"""The Recorder: turns on that events are noted, and off again, and reads them."""
+"""The Recorder: turns recording of events on and off, and reads the events."""
 
 cimport cython
 from cpython.object cimport PyObject
@@ -9,21 +9,21 @@ from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, add_i
 from autograd_cy._core.runtime.rings cimport CAPACITY, make_room, need_rings_no_more, rely_on_rings
 
 cdef enum:
-    MOST = 1 << 28              # events of a thread: places of their details are 32 bits wide
+    MOST = 1 << 28              # maximum events of a thread: positions of their details have 32 bits
     N_OPTIONS = 3
 
-cdef object switch = object()   # the lock of those who start and stop to record
-cdef int[N_OPTIONS] n_wanted    # how many Recorders want each of the options
+cdef object switch = object()   # the lock for starting and stopping
+cdef int[N_OPTIONS] n_wanted    # for each option, how many Recorders want it
 
 
 @cython.final
 cdef class Recorder:
-    """Recorder(shapes=False, stack=False, memory=False, capacity=0): what happens between start() and stop(), in all threads.
+    """Recorder(shapes=False, stack=False, memory=False, capacity=0): records events from start() to stop(), in all threads.
 
-    `shapes`: operands and results are described. `stack`: with all frames, not the innermost alone. `memory`: blocks of the
-    pool. `capacity`: events of a thread, at least; 262144 if it is 0.
+    `shapes`: describe operands and results. `stack`: record all frames, not only the innermost. `memory`: record blocks of the
+    pool. `capacity`: minimum number of events per thread; 262144 if it is 0.
     """
-    cdef EventReader reader     # of what is recorded, or was last
+    cdef EventReader reader     # of the current or last recording
     cdef int options
     cdef Py_ssize_t capacity
     cdef int is_on, is_read
@@ -37,7 +37,7 @@ cdef class Recorder:
         self.check_is_off()
         self.options = (SHAPES if shapes else 0) | (STACKS if stack else 0) | (MEMORY if memory else 0)
         self.capacity = capacity or CAPACITY
-        make_room(self.capacity)         # now, and not while events are timed
+        make_room(self.capacity)         # now rather than while events are timed
 
     def __dealloc__(self):
         if self.is_on:
@@ -50,7 +50,7 @@ cdef class Recorder:
         return 0
 
     def start(self):
-        """start(): record from now on. RuntimeError if it does already."""
+        """start(): start recording. RuntimeError if it is on."""
         cdef EventReader reader = EventReader()
         self.check_is_off()
         make_room(self.capacity)
@@ -69,20 +69,20 @@ cdef class Recorder:
         cdef Hold section
         hold(&section, <PyObject *> switch)
         try:
-            self.check_is_off()             # by now another thread may have started it
+            self.check_is_off()             # another thread may have started it
             self.reader = reader
             reader.note_losses()
             store_int(&self.is_on, True)
             add_int(&recording, 1)
             want(self.options, 1)
             if FREE_THREADED:
-                watch_calls(True)           # another thread may have stopped the last Recorder since
+                watch_calls(True)           # another thread may have stopped the last Recorder
         finally:
             let_go(&section)
         return 0
 
     cdef void turn_off(self) noexcept:
-        """Record no more. What rings hold stays until they are needed no more."""
+        """Stop recording. The contents of rings stay until they are no longer needed."""
         cdef Hold section
         hold(&section, <PyObject *> switch)
         store_int(&self.is_on, False)
@@ -93,7 +93,7 @@ cdef class Recorder:
         let_go(&section)
 
     def stop(self):
-        """stop(): record no more, and read what was recorded. RuntimeError if it is not on; off it is in any case."""
+        """stop(): stop recording, and read the events. RuntimeError if it is not on; it is off afterwards in any case."""
         if not peek_int(&self.is_on):
             raise RuntimeError("the Recorder is not on")
         self.turn_off()
@@ -106,26 +106,26 @@ cdef class Recorder:
             need_rings_no_more()
 
     def events(self):
-        """events() -> list of RawEvent: by thread, and in each in the order in which they began."""
+        """events() -> list of RawEvent: by thread, in the order in which they began."""
         return self.reader.events
 
     def memory(self):
-        """memory() -> list of RawAllocation, in their order."""
+        """memory() -> list of RawAllocation, in order."""
         return self.reader.memory
 
     @property
     def threads(self):
-        """The threads that have events, as (the system's number, name)."""
+        """The threads with events, as (the system's number, name)."""
         return self.reader.threads
 
     @property
     def dropped(self):
-        """Events for which there was no room."""
+        """The number of events for which there was no room."""
         return self.reader.dropped
 
     @property
     def undescribed(self):
-        """Shapes and stacks for which there was none."""
+        """The number of shapes and stacks for which there was no room."""
         return self.reader.undescribed
 
     @property
@@ -140,7 +140,7 @@ cdef class Recorder:
 
 
 cdef void want(int wanted, int change) noexcept:
-    """One Recorder more, or less, wants these options."""
+    """Count one Recorder more, or less, that wants these options."""
     cdef int k, all_wanted = 0
     for k in range(N_OPTIONS):
         if wanted >> k & 1:

@@ -34,5 +34,5 @@ cdef int check_room() except -1:
 
 
 cdef int deepest_backward() noexcept:
-    """The largest number of backwards within each other."""
+    """The largest depth of nested backwards."""
     return LEVELS_PER_CALL * Py_GetRecursionLimit()

@@ -1,10 +1,10 @@
-"""Deeply nested backward goes on in another thread.
+"""Deeply nested backward continues in another thread.
 
-A hook or Function that calls backward nests the engine in itself, on one C stack and against one limit of recursion. After
-some levels the engine goes on in a fresh thread, which is in the state of the first, and waits for it.
+A hook or Function that calls backward nests the engine in itself, on one C stack and with one recursion limit. After some
+levels the engine continues in a fresh thread, which gets the state of the first, and waits for it.
 
-Where several threads run the nodes of one backward, what has to happen in the order of the nodes (random numbers are drawn,
-hooks unpack what was saved) calls `take_turn` first.
+In a parallel walk, code that must run in the order of the nodes (drawing random numbers, unpacking saved tensors by hooks)
+calls `take_turn` first.
 """
 
 import contextvars
@@ -15,11 +15,11 @@ from autograd_cy._core.runtime.modes cimport own_modes
 from autograd_cy._core.runtime.state cimport IN_CONTEXT, ThreadState, thread_state
 
 turn_taker = NULL
-POLL = 0.1          # seconds between two looks for an exception that another thread sent to a waiting one
+POLL = 0.1          # seconds between two checks for an exception that another thread sent to a waiting one
 
 
 cdef class Call:
-    """A call that another thread makes."""
+    """A call that runs in another thread."""
     cdef ThreadState state
     cdef object function
     cdef tuple arguments
@@ -35,27 +35,27 @@ cdef class Call:
 
 
 cdef ThreadState travelling(ThreadState *state) noexcept:
-    """The state of a thread, as another one that has a copy of its context begins with it."""
+    """A thread's state for another thread that starts with a copy of its context."""
     cdef ThreadState copy
     own_modes()
     copy = state[0]
-    copy.base = state.own                 # the context's Settings are those of this thread
+    copy.base = state.own                 # the context's Settings belong to this thread
     copy.settings = NULL
     copy.mode &= ~IN_CONTEXT
     return copy
 
 
 cpdef int take_turn() except -1:
-    """take_turn(): wait until what comes before the running node, when one thread runs all, is done."""
+    """take_turn(): wait until all nodes before the running one in the serial order have run."""
     cdef TakeTurn take = <TakeTurn> load_pointer(<void **> &turn_taker)
     return 0 if take == NULL else take()
 
 
 cdef int in_fresh_thread(object function, tuple arguments) except -1:
-    """Call the function in another thread that has this one's modes, numbers and context; what it raises is raised here."""
+    """Call the function in another thread with this one's modes, numbers and context; its exception is raised here."""
     cdef ThreadState *state = thread_state()
     cdef Call call = Call.__new__(Call)
-    import threading                      # not needed by most programs
+    import threading                      # most programs don't need it
     call.state = travelling(state)
     call.function = function
     call.arguments = arguments
@@ -72,7 +72,7 @@ cdef int in_fresh_thread(object function, tuple arguments) except -1:
 
 
 cdef object waited_for(object thread):
-    """Wait until the thread has ended. An exception that comes meanwhile (Ctrl-C) is sent on to it, and returned."""
+    """Wait until the thread has ended. An exception that arrives meanwhile (Ctrl-C) is sent to it, and returned."""
     interrupt = None
     while thread.is_alive():
         try:

@@ -1,4 +1,4 @@
-"""Rings: where each thread's events stand until they are read."""
+"""Rings, which store each thread's events until they are read."""
 
 from cpython.object cimport PyObject
 
@@ -28,18 +28,18 @@ cdef extern from "events.h":
     unsigned long long ticks "autograd_cy_ticks"() nogil
 
 cdef enum:
-    CAPACITY = 1 << 18              # events of a thread, unless somebody asks for more
+    CAPACITY = 1 << 18              # default number of events of a thread
 
-cdef struct Allocation:             # a block of the pool went out, or came back
+cdef struct Allocation:             # a block of the pool was taken or returned
     unsigned long long when
     Ring *ring
-    Py_ssize_t event                # one more than the place of the innermost open event; 0: none was
+    Py_ssize_t event                # index of the innermost open event plus one; 0: none
     void *address
     long long nbytes
 
-cdef Spin *ring_lock                # of rings and what they hold, where there is no GIL
-cdef unsigned long long epoch       # of the recording that goes on
-cdef unsigned long long lost        # events of threads for whose ring there was no memory
+cdef Spin *ring_lock                # of rings and their contents, where there is no GIL
+cdef unsigned long long epoch       # of the current recording
+cdef unsigned long long lost        # events of threads that have no ring for lack of memory
 
 # of this thread
 cdef Ring *prepared_ring() noexcept
@@ -47,7 +47,7 @@ cdef int make_room(Py_ssize_t n) except -1
 cdef void note_allocation(void *address, long long nbytes) noexcept
 
 cdef inline Ring *current_ring() noexcept:
-    """The ring that this thread's events go into; NULL if there is no memory for one."""
+    """The ring for this thread's events; NULL if there is no memory for one."""
     cdef Ring *ring = <Ring *> thread_state().ring
     if ring == NULL or ring.epoch != load_number(&epoch):
         return prepared_ring()

@@ -1,7 +1,7 @@
 """Rings: each thread's events until they are read (NOTE [Recording events], cases 3 and 5 to 7).
 
-A thread writes into its own ring; who reads, or empties all rings, relies on them meanwhile. What stands in a ring is
-protected by the GIL, or without one by `ring_lock`. So are changes of memory, of which there is one list for all threads.
+A thread writes into its own ring; code that reads or empties all rings counts as their user meanwhile. The GIL, or without one
+`ring_lock`, protects the contents of rings. It also protects the list of allocations, which all threads share.
 """
 
 import sys
@@ -26,10 +26,10 @@ cdef extern from "fork_lock.h":
     Spin lock "autograd_cy_lock"
     void watch_forks "autograd_cy_watch_forks"()
 
-watch_forks()                       # a child begins with the lock open, and what it protects whole
+watch_forks()                       # a child begins with an open lock and consistent data
 
 cdef enum:
-    DETAILS = 8                     # numbers that describe an event's operands, stack and result, on the average
+    DETAILS = 8                     # average number of integers that describe an event's operands, stack and result
 
 cdef Spin *ring_lock = &lock
 cdef unsigned long long epoch = 1
@@ -39,14 +39,14 @@ cdef Ring *rings = NULL
 cdef Py_ssize_t capacity = CAPACITY
 cdef Allocation *allocations = NULL
 cdef Py_ssize_t n_allocations = 0, allocations_size = 0
-cdef int users = 0              # who relies on what rings hold: Recorders that are on or read, and who empties rings
+cdef int users = 0              # users of ring contents: Recorders that are on or read, and code that empties rings
 
 
 # of this thread
 
 @cython.final
 cdef class RingOwner:
-    """Stands in the dict of Python's thread, and dies with that; the system's thread may live on, and get another."""
+    """Held by the dict of Python's thread, and freed with it; the system's thread may live on and get another ring."""
     cdef Ring *ring
 
     def __dealloc__(self):
@@ -60,12 +60,12 @@ cdef class RingOwner:
 
 
 cdef Ring *prepared_ring() noexcept:
-    """This thread's ring, empty; NULL if there is no memory. An exception may be on its way meanwhile: it stays so."""
+    """This thread's ring, emptied; NULL if there is no memory. Preserves a pending exception."""
     return emptied_ring(False)
 
 
 cdef Ring *emptied_ring(bint touch) noexcept:
-    """`prepared_ring`. `touch`: the pages of new memory, too, which takes some milliseconds."""
+    """`prepared_ring`. `touch`: also touch the pages of new memory, which takes some milliseconds."""
     cdef ThreadState *state = thread_state()
     cdef Ring *ring = <Ring *> state.ring
     cdef PyObject *error = NULL
@@ -81,14 +81,14 @@ cdef Ring *emptied_ring(bint touch) noexcept:
         spin(&lock)
         ring.epoch = epoch
         unspin(&lock)
-    except BaseException:           # nothing is noted of this thread
+    except BaseException:           # this thread's events are not recorded
         ring = NULL
     PyErr_Restore(error, value, trace)
     return ring
 
 
 cdef Ring *new_ring() except NULL:
-    """A ring that the thread's dict holds."""
+    """A ring owned by the thread's dict."""
     global rings
     cdef RingOwner owner = RingOwner.__new__(RingOwner)
     cdef PyObject *entries = PyThreadState_GetDict()
@@ -109,7 +109,7 @@ cdef Ring *new_ring() except NULL:
 
 
 cdef int empty(Ring *ring, bint touch) except -1:
-    """Forget a ring's events, and see that it has the room that is asked for."""
+    """Drop a ring's events, and give it the requested capacity."""
     cdef Py_ssize_t wanted = <Py_ssize_t> peek_size(<size_t *> &capacity)
     cdef Event *events
     cdef long long *details
@@ -131,7 +131,7 @@ cdef int empty(Ring *ring, bint touch) except -1:
 
 
 cdef void give_room(Ring *ring, Event *events, long long *details, Py_ssize_t n) noexcept:
-    """Let a ring without events have this memory, for `n` of them, in the place of what it has."""
+    """Replace the memory of a ring without events by this memory, for `n` events."""
     cdef Ring old
     spin(&lock)
     old = ring[0]
@@ -143,7 +143,7 @@ cdef void give_room(Ring *ring, Event *events, long long *details, Py_ssize_t n)
 
 
 cdef int give_name(Ring *ring) except -1:
-    """Note the thread's name. threading's functions are not called: they take locks, and make unknown threads known."""
+    """Store the thread's name. threading's functions would take locks and register unknown threads."""
     cdef object name = "MainThread", threading = sys.modules.get("threading")
     cdef PyObject *before
     if threading is not None:
@@ -158,7 +158,7 @@ cdef int give_name(Ring *ring) except -1:
 
 
 cdef int make_room(Py_ssize_t n) except -1:
-    """Get this thread's ring ready, with room for `n` events unless others record."""
+    """Prepare this thread's ring, with room for `n` events unless other Recorders are on."""
     cdef Ring *ring = <Ring *> thread_state().ring
     if not peek_int(&users):
         store_size(<size_t *> &capacity, <size_t> n)
@@ -170,7 +170,7 @@ cdef int make_room(Py_ssize_t n) except -1:
 
 
 cdef void note_allocation(void *address, long long nbytes) noexcept:
-    """A block of the pool went out, or came back (negative)."""
+    """Record that a block of the pool was taken, or returned (negative)."""
     global allocations, allocations_size, n_allocations
     cdef Allocation *grown
     cdef Ring *ring = current_ring()
@@ -188,7 +188,7 @@ cdef void note_allocation(void *address, long long nbytes) noexcept:
 # of all threads
 
 cdef void forget_events(Event *events, Py_ssize_t n, long long *details) noexcept:
-    """Give up what events hold."""
+    """Release the objects of events."""
     cdef Py_ssize_t i
     cdef int k
     for i in range(n):
@@ -199,7 +199,7 @@ cdef void forget_events(Event *events, Py_ssize_t n, long long *details) noexcep
 
 
 cdef void forget(Ring *ring) noexcept:
-    """Empty a ring. While other people's code runs, it has no events, and no room: case 7."""
+    """Empty a ring. While foreign code runs, it has neither events nor room: case 7."""
     cdef Ring old
     spin(&lock)
     old = ring[0]
@@ -223,7 +223,7 @@ cdef void forget(Ring *ring) noexcept:
 
 
 cdef void forget_all() noexcept:
-    """The last Recorder has stopped: empty all rings. Those of living threads keep their memory for the next one."""
+    """Empty all rings, after the last Recorder has stopped. Rings of living threads keep their memory for the next one."""
     start_epoch()
     while not peek_int(&users) and has_events():
         start_epoch()
@@ -241,20 +241,20 @@ cdef bint has_events() noexcept:
 
 
 cdef void rely_on_rings() noexcept:
-    """One user more: case 7. With the lock held, under which rings are freed."""
+    """Add a user: case 7. Takes the lock under which rings are freed."""
     spin(&lock)
     add_int(&users, 1)
     unspin(&lock)
 
 
 cdef void need_rings_no_more() noexcept:
-    """One user less; the last one empties all rings."""
+    """Remove a user; the last one empties all rings."""
     if add_int(&users, -1) == 0:
         forget_all()
 
 
 cdef Ring *first_ring() noexcept:
-    """The list of rings as it is now. Its caller relies on them."""
+    """The current list of rings. Its caller must be counted as a user."""
     cdef Ring *ring
     spin(&lock)
     ring = rings
@@ -263,7 +263,7 @@ cdef Ring *first_ring() noexcept:
 
 
 cdef bint is_filled(Ring *ring) noexcept:
-    """Whether what a ring holds was recorded by those who record now."""
+    """Whether a ring's contents belong to the current recording."""
     cdef bint filled
     spin(&lock)
     filled = ring.epoch == epoch
@@ -272,7 +272,7 @@ cdef bint is_filled(Ring *ring) noexcept:
 
 
 cdef void start_epoch() noexcept:
-    """Empty all rings, but those into which somebody records again meanwhile."""
+    """Empty all rings, except those that are recorded into again meanwhile."""
     global epoch, n_allocations
     cdef Ring *ring
     spin(&lock)
@@ -289,7 +289,7 @@ cdef void start_epoch() noexcept:
 
 
 cdef void free_dead_rings() noexcept:
-    """Free the rings of threads that have ended, unless somebody records or reads. So they are empty."""
+    """Free the empty rings of threads that have ended, unless there are users."""
     cdef Ring *ring = dead_ring()
     while ring != NULL:
         Py_XDECREF(ring.name)
@@ -300,7 +300,7 @@ cdef void free_dead_rings() noexcept:
 
 
 cdef Ring *dead_ring() noexcept:
-    """One of them, off the list, or NULL."""
+    """Remove a dead ring from the list and return it, or NULL."""
     cdef Ring **place = &rings
     cdef Ring *ring
     spin(&lock)
@@ -314,7 +314,7 @@ cdef Ring *dead_ring() noexcept:
 
 
 cdef Ring state_of(Ring *ring) noexcept:
-    """A ring as it is now, while its thread goes on."""
+    """A copy of a ring's fields, while its thread continues."""
     cdef Ring now
     spin(&lock)
     now = ring[0]

@@ -18,23 +18,23 @@
 #endif
 
 typedef struct {
-    int mode;                        /* Mode bits; zero is the usual case: record, no tangents */
-    unsigned long long sequence_nr;  /* the number that the next node gets */
+    int mode;                        /* Mode bits; zero is the usual case: recording, no tangents */
+    unsigned long long sequence_nr;  /* the number of the next node */
     void *graph_task;                /* the running GraphTask, borrowed, or NULL */
     void *node;                      /* the node that the engine runs, borrowed, or NULL */
-    /* what modes.pyx notes, see NOTE [Modes in contexts] */
-    int own;                         /* the context's modes as they were set (`mode` has what follows from them) */
-    int base;                        /* the modes where the context has none newer than `since` */
+    /* data of modes.pyx, see NOTE [Modes in contexts] */
+    int own;                         /* the context's modes as they were set (`mode` has the derived bits) */
+    int base;                        /* the modes if the context has no Setting newer than `since` */
     int hidden;                      /* FORWARD_AD while inference mode suspends it */
     unsigned long long since;
-    unsigned long long version;      /* of the context when `mode` was last right, and the thread it was */
+    unsigned long long version;      /* of the context when `mode` was last updated; `thread` likewise */
     unsigned long long thread;
-    void *settings;                  /* the thread's count of settings, borrowed, or NULL */
-    void *hooks_before;              /* owned: the saved-tensor hooks from before the running node changed them, or NULL */
-    void *dual_levels;               /* owned: those that are open, see duals.pyx, or NULL */
-    unsigned long long hidden_levels; /* a bit for each of them that the thread does not see at the moment */
-    void *ring;                      /* where the thread's events are noted, see rings.pyx, or NULL */
-    void *batch_level;               /* the innermost BatchLevel that is open in this thread, borrowed, or NULL */
+    void *settings;                  /* the thread's ThreadSettings, borrowed, or NULL */
+    void *hooks_before;              /* owned: the saved-tensor hooks before the running node changed them, or NULL */
+    void *dual_levels;               /* owned: the open levels, see duals.pyx, or NULL */
+    unsigned long long hidden_levels; /* a bit for each level that the thread does not currently see */
+    void *ring;                      /* the ring for the thread's events, see rings.pyx, or NULL */
+    void *batch_level;               /* the innermost open BatchLevel of this thread, borrowed, or NULL */
 } AutogradThreadState;
 
 #endif

@@ -1,7 +1,7 @@
-"""What belongs to a thread: its modes and its counters (lowest layer).
+"""The state of a thread: its modes and its counters (lowest layer).
 
-A thread-local variable written in a .pxd would give every module a copy of its own, so this module owns the one
-there is and the others ask for its address.
+A thread-local variable in a .pxd would be duplicated in every module, so this module owns the only one and the others ask for
+its address.
 """
 
 cdef extern from *:

@@ -1,8 +1,8 @@
-/* Workers that help with loops: NOTE [Threads] in threads.pyx. Where there are no POSIX threads, the caller does all.
+/* Workers that help with loops: NOTE [Threads] in threads.pyx. Without POSIX threads the caller does everything.
 
-   A range is cut into chunks, and each thread has a lane of neighbouring ones: it takes those first, so that a thread meets
-   again what it has in its cache, and then what is left in the lanes of others. The caller never waits for a worker to
-   arrive, only for those that are at work when nothing is left. Whether that pays is measured: case 7. */
+   A range is cut into chunks, and each thread has a lane of neighbouring ones. It takes its own lane first, so that it finds
+   data in its cache, and then the rest of other lanes. The caller never waits for a worker to arrive, only for workers that
+   are still busy when nothing is left. Whether sharing pays is measured: case 7. */
 #ifndef AUTOGRAD_CY_THREADS_H
 #define AUTOGRAD_CY_THREADS_H
 
@@ -21,17 +21,17 @@ typedef void (*autograd_cy_task)(void *data, ptrdiff_t first, ptrdiff_t end);
 
 enum {
     MAX_THREADS = 256,
-    PAUSES = 32,                /* between two looks at the clock */
-    SAMPLED = 8,                /* one loop of so many is timed */
+    PAUSES = 32,                /* between two reads of the clock */
+    SAMPLED = 8,                /* one loop in this many is timed */
     WORKER_STACK = 1 << 20,
 };
 
 /* Nanoseconds. */
-#define AUTOGRAD_CY_AWAKE 100000            /* how long a worker looks for the next loop before it sleeps */
-#define AUTOGRAD_CY_WORTH_WAKING 100000     /* of loops without workers: to wake them takes the caller up to 4000 */
+#define AUTOGRAD_CY_AWAKE 100000            /* how long a worker waits actively for the next loop before it sleeps */
+#define AUTOGRAD_CY_WORTH_WAKING 100000     /* time of loops without workers: waking workers takes the caller up to 4000 */
 
-#define AUTOGRAD_CY_REST 3000000            /* how long loops that don't gain by workers run without */
-#define AUTOGRAD_CY_PAYS 1.1                /* the gain that is worth it */
+#define AUTOGRAD_CY_REST 3000000            /* how long loops that don't gain from workers run without them */
+#define AUTOGRAD_CY_PAYS 1.1                /* the minimum gain */
 
 #if defined(__x86_64__) || defined(__i386__)
 #define autograd_cy_pause() __builtin_ia32_pause()
@@ -42,32 +42,32 @@ enum {
 #endif
 
 typedef struct {
-    _Alignas(128) atomic_ptrdiff_t next;    /* each in a cache line of its own */
+    _Alignas(128) atomic_ptrdiff_t next;    /* each in its own cache line */
     ptrdiff_t end;
 } autograd_cy_lane;
 
-typedef struct {                            /* of loops of about one size */
-    double gain;                            /* by workers: a running mean */
-    long long rest;                         /* until then they aren't asked */
+typedef struct {                            /* for loops of about one size */
+    double gain;                            /* from workers: a running mean */
+    long long rest;                         /* until this time workers are not used */
     unsigned loops;
 } autograd_cy_record;
 
 static struct {
-    autograd_cy_task task;                  /* the loop: written by its caller, who is `busy`, before it is `open` */
+    autograd_cy_task task;                  /* the loop: its caller, which set `busy`, writes it before it sets `open` */
     void *data;
     ptrdiff_t size, grain, chunks;
     int threads;
-    int workers;                            /* how many there are */
-    long long alone;                        /* nanoseconds of loops in a row without all workers, had they not helped */
-    long long end;                          /* of the last of them */
-    _Alignas(128) atomic_int busy;          /* somebody's loop is being shared */
+    int workers;                            /* number of workers */
+    long long alone;                        /* serial time, in nanoseconds, of consecutive loops that lacked some workers */
+    long long end;                          /* end of the last of them */
+    _Alignas(128) atomic_int busy;          /* a loop is being shared */
     atomic_int asleep;
     _Alignas(128) atomic_int open;
     atomic_uint ticket;                     /* the number of the last loop */
-    atomic_int inside;                      /* workers that may read the loop: 0 before the caller writes the next */
+    atomic_int inside;                      /* workers that may read the loop: must be 0 before the next is written */
     pthread_mutex_t mutex;                  /* for sleeping */
     pthread_cond_t more;
-    autograd_cy_record records[64];         /* by the number of bits of their size */
+    autograd_cy_record records[64];         /* by the bit length of their size */
     autograd_cy_lane lanes[MAX_THREADS];
 } autograd_cy_crew = {.mutex = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER};
 
@@ -94,7 +94,7 @@ static void autograd_cy_work(int number) {
         while (autograd_cy_take(&autograd_cy_crew.lanes[(number + k) % threads])) {}
 }
 
-/* Wait for a loop with another ticket: awake for a while, giving way to whoever wants the core, then asleep. */
+/* Wait for a loop with another ticket: actively for a while, yielding the core to other threads, then asleep. */
 static unsigned autograd_cy_await(unsigned seen) {
     long long end = autograd_cy_now() + AUTOGRAD_CY_AWAKE;
     unsigned ticket;
@@ -116,8 +116,8 @@ static unsigned autograd_cy_await(unsigned seen) {
     return ticket;
 }
 
-/* A worker enters before it asks whether the loop is open, the caller closes it before he asks who is inside: so one of
-   them sees the other. */
+/* A worker increments `inside` before it reads `open`; the caller clears `open` before it reads `inside`. So one of them sees
+   the other's write. */
 static void *autograd_cy_worker(void *argument) {
     int number = (int) (ptrdiff_t) argument;
     unsigned ticket = 0;
@@ -131,7 +131,7 @@ static void *autograd_cy_worker(void *argument) {
     return NULL;
 }
 
-/* Workers get no signals, which are for Python's threads. What the system refuses is done without. */
+/* Workers get no signals, which are for Python's threads. A refused thread is not an error. */
 static void autograd_cy_hire(int wanted) {
     sigset_t all, before;
     pthread_attr_t attributes;
@@ -161,8 +161,8 @@ static void autograd_cy_wake(int threads) {
     }
 }
 
-/* The caller begins, while not all workers are awake: they are woken when this loop, and those that ran without them right
-   before it, are worth it. */
+/* The caller begins while not all workers are awake. They are woken if this loop, and those that ran without them right before
+   it, took long enough. */
 static void autograd_cy_lead(int threads) {
     long long start = autograd_cy_now(), pace;
     ptrdiff_t chunks = autograd_cy_crew.chunks;
@@ -190,7 +190,7 @@ static autograd_cy_record *autograd_cy_record_of(ptrdiff_t work) {
     return &autograd_cy_crew.records[bits];
 }
 
-/* After a rest the next loop is timed, and decides. */
+/* After a rest the next loop is timed and decides again. */
 static int autograd_cy_is_resting(autograd_cy_record *record) {
     if (record->rest == 0)
         return 0;
@@ -202,7 +202,7 @@ static int autograd_cy_is_resting(autograd_cy_record *record) {
     return 0;
 }
 
-/* Another number of threads is measured anew. */
+/* With another number of threads the gain is measured again. */
 static void autograd_cy_forget(void) {
     int k;
     for (k = 0; k < 64; k++)
@@ -217,7 +217,7 @@ static void autograd_cy_note(autograd_cy_record *record, double gain, long long 
         record->rest = now + AUTOGRAD_CY_REST;
 }
 
-/* Write the loop down. The caller is `busy`, and no worker inside. */
+/* Describe the loop to workers. The caller has set `busy`, and no worker is inside. */
 static void autograd_cy_prepare(autograd_cy_task task, void *data, ptrdiff_t size, ptrdiff_t grain, int threads) {
     int k;
     ptrdiff_t chunks = (size + grain - 1) / grain;
@@ -233,7 +233,7 @@ static void autograd_cy_prepare(autograd_cy_task task, void *data, ptrdiff_t siz
     }
 }
 
-/* All take part, and all have left. */
+/* Run the loop in all threads until all have left. */
 static void autograd_cy_run(int threads) {
     int idle = 0;
     atomic_store(&autograd_cy_crew.open, 1);
@@ -249,7 +249,7 @@ static void autograd_cy_run(int threads) {
     }
 }
 
-/* The first chunk is taken alone, to compare with. */
+/* The first chunk runs alone, for comparison. */
 static void autograd_cy_run_timed(int threads, autograd_cy_record *record) {
     long long start = autograd_cy_now(), middle, end;
     autograd_cy_take(&autograd_cy_crew.lanes[0]);
@@ -259,8 +259,8 @@ static void autograd_cy_run_timed(int threads, autograd_cy_record *record) {
     autograd_cy_note(record, (double) (middle - start) * (autograd_cy_crew.chunks - 1) / (end - middle + 1), end);
 }
 
-/* Call the task on 0..size, cut at multiples of `grain`, in so many threads; in this one if others are at it already, or
-   if loops of so much `work` didn't gain lately. */
+/* Call the task on 0..size, cut at multiples of `grain`, in that many threads. It runs in this thread if another loop is being
+   shared, or if loops of that much `work` didn't gain lately. */
 static void autograd_cy_share(autograd_cy_task task, void *data, ptrdiff_t size, ptrdiff_t grain, int threads, ptrdiff_t work) {
     autograd_cy_record *record = autograd_cy_record_of(work);
     if (atomic_exchange(&autograd_cy_crew.busy, 1)) {
@@ -282,7 +282,7 @@ static void autograd_cy_share(autograd_cy_task task, void *data, ptrdiff_t size,
     atomic_store(&autograd_cy_crew.busy, 0);
 }
 
-/* A forked child has no workers, and whoever shared a loop is not there. */
+/* A forked child has no workers, and no thread that shares a loop. */
 static void autograd_cy_in_child(void) {
     autograd_cy_crew.workers = 0;
     atomic_store(&autograd_cy_crew.busy, 0);

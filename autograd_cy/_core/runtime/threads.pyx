@@ -1,23 +1,23 @@
-"""Loops shared among threads, and run while other Python threads do their work.
+"""Loops shared among threads, which also let other Python threads run.
 
 NOTE [Threads]
-  1. A loop is shared by cutting its range into chunks, along a dimension in which results lie apart: which thread computes
-     an element changes nothing about how it is computed. So results have the same bits for any number of threads. (What
-     is contiguous is cut at multiples of 64 elements: the odd ones at its end are odd ones in any case.)
-  2. A loop of fewer than `shared_work` elements (of float32; of wider types, fewer count as many) runs in the thread that
-     calls it, and so does one that is called while another thread's loop is being shared.
-  3. The caller starts at once and waits for nobody to arrive. Waking a worker costs him some 3 us, and takes 50 to 300
-     until it runs: so workers look out for the next loop for a while (giving way to any thread that wants the core, for
-     example one of BLAS) before they sleep, and are woken when loops took WORTH_WAKING without them.
-  4. By default there are as many threads as the process may use cores, or as OMP_NUM_THREADS says. Where the system has
-     no POSIX threads, there is one, and asking for more is an error that says so.
-  5. A forked child works, with new workers of its own.
+  1. A loop is shared by cutting its range into chunks, along a dimension in which results are independent: an element is
+     computed in the same way in any thread. So results are bitwise equal for any number of threads. (Contiguous data is cut
+     at multiples of 64 elements, so the remainder of a vector loop stays at the end of the range.)
+  2. A loop of fewer than `shared_work` elements (of float32; fewer for wider dtypes) runs in the calling thread. So does a
+     loop that is called while another thread's loop is being shared.
+  3. The caller starts at once and waits for no worker to arrive. Waking a worker costs the caller some 3 us, and the worker
+     needs 50 to 300 until it runs. So workers wait actively for the next loop for a while (yielding the core to any thread
+     that wants it, for example one of BLAS) before they sleep, and are woken when loops took WORTH_WAKING without them.
+  4. By default there are as many threads as the process may use cores, or as OMP_NUM_THREADS says. Without POSIX threads
+     there is one, and requesting more raises an error that says so.
+  5. A forked child works, with its own new workers.
   6. A loop of `unlocked_work` elements or more lets other Python threads run meanwhile. So its caller holds a reference to
-     each array that it reads or writes; a gradient that another thread may add to, too, is added with the GIL held
+     each array that it reads or writes. A gradient to which another thread may also add is added with the GIL held
      (`add_into`).
-  7. What workers bring depends on what the loop can't know: whether the other core is free, is a sibling in the same core
-     (no gain, and a worker that looks out slows the caller down), or far away (each handover costs 2 us). So one loop of
-     SAMPLED is timed: its first chunk taken alone, the rest shared. Where loops of about that size gain less than a tenth
+  7. The gain from workers depends on things that the loop can't know: whether the other core is free, is a sibling in the same
+     core (no gain, and an actively waiting worker slows the caller down), or far away (each handover costs 2 us). So one loop
+     in SAMPLED is timed: its first chunk runs alone, the rest is shared. If loops of about that size gain less than a tenth
      (PAYS), they run alone for some milliseconds (REST), in which workers fall asleep; then one is timed again.
 """
 
@@ -42,18 +42,18 @@ cdef extern from "threads.h" nogil:
     void watch_forks "autograd_cy_watch_forks"()
 
 cdef enum:
-    LARGEST_CHUNK = 1 << 16     # elements of float32, and not less than thresholds.chunk ...
-    CHUNKS = 16                 # ... but about so many chunks for each thread
+    LARGEST_CHUNK = 1 << 16     # elements of float32, and at least thresholds.chunk ...
+    CHUNKS = 16                 # ... but about that many chunks for each thread
 
 cdef int number_of_threads = 1
-cdef int threads_of_each = 1        # of several threads that run kernels at the same time; see share_cores
+cdef int threads_of_each = 1        # for each of several threads that run kernels at the same time; see share_cores
 cdef int callers = 1
 watch_forks()
 
 
 cdef void parallel_for(
         Task task, void *data, npy_intp n, npy_intp weight, npy_intp grain=1, bint keep_gil=False) noexcept nogil:
-    """Call the task on 0..n, or on parts of it, cut at multiples of `grain`, at once; each weighs as `weight` float32."""
+    """Call the task on 0..n in parts, cut at multiples of `grain`, in parallel; each element weighs `weight` float32."""
     cdef npy_intp size = n * weight
     cdef int threads = peek_int(&threads_of_each)
     cdef PyThreadState *state = NULL
@@ -76,7 +76,7 @@ cdef void share_as_event(Task task, void *data, npy_intp size, npy_intp grain, i
 
 
 cdef inline npy_intp grain_of(npy_intp n, npy_intp weight, npy_intp grain, int threads) noexcept nogil:
-    """A multiple of `grain`."""
+    """The size of a chunk, a multiple of `grain`."""
     cdef npy_intp elements = min(max(n * weight // (threads * CHUNKS), thresholds.chunk), LARGEST_CHUNK)
     return max(elements // (weight * grain), 1) * grain
 
@@ -92,7 +92,7 @@ def get_num_threads():
 
 
 def set_kernel_threads(int n):
-    """Let kernels use that many threads; BLAS is not told."""
+    """Let kernels use that many threads; BLAS is not changed."""
     global number_of_threads
     if n < 1:
         raise RuntimeError(f"set_num_threads expects a positive integer, got {n}")
@@ -106,7 +106,7 @@ def set_kernel_threads(int n):
 
 
 def share_cores(int n):
-    """Let kernels use as many threads as there are for each of n threads that call them at the same time."""
+    """Divide the kernel threads among n threads that call kernels at the same time."""
     store_int(&callers, n)
     store_int(&threads_of_each, max(number_of_threads // n, 1))
 
@@ -117,7 +117,7 @@ def has_threads():
 
 
 def usual_threads(text):
-    """Case 4 of NOTE [Threads]: how many threads kernels use where the environment's OMP_NUM_THREADS is that text."""
+    """Case 4 of NOTE [Threads]: the default number of kernel threads for that text of OMP_NUM_THREADS."""
     cdef object wanted = text.partition(",")[0].strip()
     if not HAS_THREADS:
         return 1

@@ -1,15 +1,15 @@
-"""Sizes at which results begin to be computed another way (knows nothing).
+"""Thresholds: sizes at which another algorithm takes over (knows nothing).
 
-What each of them is stands in the .pxd. They were found by measuring, and nobody changes them but tests, which let small
-arrays take the ways of large ones (`tests/support/crossings.py`): a new one belongs here, unless it is the length of an array
-on the stack. Loops read them from one struct: two loads from the cache, which no benchmark shows.
+The .pxd describes them. They were found by measuring. Only tests change them, so that small arrays take the paths of large
+ones (`tests/support/crossings.py`). A new threshold belongs here, unless it is the length of an array on the stack. Loops read
+them from one struct: two loads from the cache, too few to show in a benchmark.
 """
 
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 UNLIMITED = 1 << 62
 
-# In the order of the struct: the name, what it is, the most that it may be (what is computed on the stack has a limit).
+# In the order of the struct: the name, the default, the maximum (arrays on the stack impose limits).
 TABLE = (
     ("large_bytes", 1 << 16, UNLIMITED),
     ("spare_bytes", 1 << 10, UNLIMITED),
@@ -42,14 +42,14 @@ cdef npy_intp *values = <npy_intp *> &thresholds
 
 
 def get_thresholds():
-    """get_thresholds() -> dict: what each threshold is."""
+    """get_thresholds() -> dict: the value of each threshold."""
     return {name: values[k] for k, name in enumerate(NAMES)}
 
 
 def set_threshold(str name, value):
-    """set_threshold(name, value) -> int: set one (None: as high as it may be), and return what it was.
+    """set_threshold(name, value) -> int: set one (None: its maximum), and return the old value.
 
-    For tests, while no other thread computes. ValueError for a value that is out of its range.
+    For tests, while no other thread computes. ValueError if the value is out of range.
     """
     cdef int k = NAMES.index(name)
     cdef npy_intp before = values[k], most = TABLE[k][2]

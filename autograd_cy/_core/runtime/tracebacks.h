@@ -1,13 +1,13 @@
-/* An error shows one frame of this package wherever it came through it: the function that was called, by its name.
+/* An error shows one frame of this package wherever it passes through: the called function, under its name.
 
-   Cython adds a frame for each function that an error leaves, ten for `x @ y`, whose source a user doesn't have. Here a frame of
-   the core takes the place of those of the package that stand right above it, of Python's functions, too; what a hook or a custom
-   Function has added in between stays. Steps take nobody's place. Public functions in Python do the same by an entry (entry.pyx).
-   The debug build keeps all of them. */
+   Cython adds a frame for each function that an error leaves, ten for `x @ y`, whose source users don't have. Here a frame of
+   the core replaces the package's frames directly above it, including Python functions. Frames that a hook or a custom
+   Function added in between stay. Steps replace nothing and add no frame. Public functions in Python use an entry instead
+   (entry.pyx). The debug build keeps all frames. */
 #ifndef AUTOGRAD_CY_TRACEBACKS
 #define AUTOGRAD_CY_TRACEBACKS
 
-/* Whether an entry of a traceback is of the package: what its code calls itself by `__name__` says so. */
+/* Whether an entry of a traceback belongs to the package, by the `__name__` of its globals. */
 static int autograd_cy_is_of_package(PyTracebackObject *entry) {
     static const char package[] = "autograd_cy";
     const Py_ssize_t n = (Py_ssize_t) sizeof(package) - 1;
@@ -20,14 +20,14 @@ static int autograd_cy_is_of_package(PyTracebackObject *entry) {
     return is_one;
 }
 
-/* The first entry from that one on that is not of the package, a new reference; NULL if there is none. */
+/* The first entry, from the given one on, outside the package, as a new reference; NULL if there is none. */
 static PyObject *autograd_cy_beyond_package(PyTracebackObject *entry) {
     while (entry != NULL && autograd_cy_is_of_package(entry)) entry = entry->tb_next;
     Py_XINCREF(entry);
     return (PyObject *) entry;
 }
 
-/* Whether a frame is one of the steps by which functions are entered (NOTE [Overrides]), of which a user knows nothing. */
+/* Whether a frame is a step through which functions are entered (NOTE [Overrides]), which users don't know. */
 static int autograd_cy_is_step(PyFrameObject *frame) {
     static const char module[] = "autograd_cy._core.ops.overrides.";
     PyCodeObject *code = PyFrame_GetCode(frame);
@@ -45,7 +45,7 @@ static int autograd_cy_add_frame(PyFrameObject *frame) {
     if (traceback != NULL && PyTraceBack_Check(traceback) && autograd_cy_is_of_package((PyTracebackObject *) traceback)) {
         if (autograd_cy_is_step(frame)) is_shown = 0;
         else Py_SETREF(traceback, autograd_cy_beyond_package((PyTracebackObject *) traceback));
-#if PY_VERSION_HEX >= 0x030E0000                        /* where to restore NULL leaves the traceback as it was */
+#if PY_VERSION_HEX >= 0x030E0000                        /* otherwise restoring NULL keeps the traceback */
         if (traceback == NULL) PyException_SetTraceback(error, Py_None);
 #endif
     }
