@@ -111,3 +111,18 @@ def test_the_cheapest_product_comes_first():
         nodes += [target for target, _ in node.next_functions if target is not None]
         shapes += [tuple(node._saved_self.shape)] if node.name() == "BmmBackward0" else []
     assert max(np.prod(shape) for shape in shapes) == 100
+
+
+@pytest.mark.parametrize("equation, sizes, strides, of_gradients", [
+    ("ij,jk->ki", ((3, 4), (4, 5)), (3, 1), ((1, 3), (1, 4))),
+    ("ij,jk->ik", ((3, 4), (4, 5)), (5, 1), ((4, 1), (5, 1))),
+    ("abc,cd->dab", ((2, 3, 4), (4, 5)), (6, 3, 1), ((3, 1, 6), (1, 4))),
+    ("abx,xcd->cadb", ((2, 3, 4), (4, 5, 6)), (6, 90, 1, 30), ((12, 4, 1), (30, 6, 1))),
+    ("eax,exc->cae", ((2, 2, 4), (2, 4, 5)), (2, 1, 10), ((8, 1, 2), (20, 1, 4))),
+])  # fmt: skip
+def test_results_are_laid_out_as_pytorchs(equation, sizes, strides, of_gradients):
+    """PyTorch 2.13's. The operand whose dimensions all come first in the result gives the rows of the product."""
+    operands = [torch.ones(*own).requires_grad_() for own in sizes]
+    y = torch.einsum(equation, *operands)
+    assert y.stride() == strides
+    assert tuple(g.stride() for g in torch.autograd.grad(y, operands, torch.ones(*y.shape))) == of_gradients

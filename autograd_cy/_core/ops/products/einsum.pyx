@@ -189,6 +189,8 @@ cdef tuple contracted(object a, list a_names, object b, list b_names, list kept,
     if not inner:
         y = arranged(a, a_names, order) * arranged(b, b_names, order)
         return y.reshape(shape_of(y)) if len(order) < before else y, order
+    if left and right and max(map(order.index, right)) < min(map(order.index, left)):      # as PyTorch lays the result out
+        a, a_names, left, b, b_names, right = b, b_names, right, a, a_names, left
     a = as_batch(a, a_names, both, left, inner, sizes)
     b = as_batch(b, b_names, both, inner, right, sizes)
     return a.bmm(b).reshape([sizes[name] for name in both + left + right]), both + left + right
