@@ -160,8 +160,8 @@ def lstsq(input, b, rcond: float | None = None, *, driver: str | None = None):
     A named tuple of the solution (the shortest one if there are several), the sums of squared residuals, the rank of `input`
     and its singular values. Which of these are not empty depends on `driver`, as in PyTorch: the rank for all but 'gels',
     which takes matrices of full rank; the residuals for all but 'gelsy', the default, if there are more rows than columns
-    and the rank is full; the singular values for 'gelsd' and 'gelss'. Singular values up to rcond times the largest one count as
-    zero. The gradient assumes a constant rank.
+    and the rank is full; the singular values for 'gelsd' and 'gelss'. Singular values up to rcond times the largest one
+    count as zero. The gradient assumes a constant rank.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.lstsq(ag.tensor([[1.0], [1.0]]), ag.tensor([[2.0], [4.0]])).solution

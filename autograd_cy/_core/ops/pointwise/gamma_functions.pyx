@@ -1,4 +1,4 @@
-"""Special functions that are no rows: derivatives of digamma, the multivariate gamma function, Airy's function."""
+"""Special functions without a row: derivatives of digamma, the multivariate gamma function, Airy's function."""
 
 import math
 import operator
@@ -41,7 +41,7 @@ cdef class PolygammaBackward0(Node):
 
 
 def batched_polygamma(call, n, input):
-    """A number, and a tensor of which all samples are taken at once."""
+    """A number, and a tensor with all samples at once."""
     return call(n, call.value(input))
 
 
@@ -79,12 +79,12 @@ def polygamma(n: int, input):
     return y
 
 
-MOST_DIMENSIONS = 65536         # of mvlgamma(), which takes a step for each
+MOST_DIMENSIONS = 65536         # of mvlgamma(), which computes one step for each
 
 
 @op(methods=("mvlgamma",), batch=on_values)
 def mvlgamma(input, p: int):
-    """mvlgamma(input, p) -> Tensor: the logarithm of the gamma function of p dimensions.
+    """mvlgamma(input, p) -> Tensor: the logarithm of the p-dimensional gamma function.
 
     RuntimeError for p below 1, or above 65536, which would take minutes.
 

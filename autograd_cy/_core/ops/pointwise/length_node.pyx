@@ -1,4 +1,4 @@
-"""The node of hypot: its second derivative where the result is 0, by NOTE [Norms of 0]."""
+"""The node of hypot, with its second derivative where the result is 0: NOTE [Norms of 0]."""
 
 from autograd_cy._core.graph.duals cimport note_zero_norm
 from autograd_cy._core.graph.limits cimport limit_of_quotient
@@ -7,7 +7,7 @@ from autograd_cy._core.ops.pointwise.pointwise_node cimport PointwiseNode, unbro
 
 
 cdef class LengthNode(PointwiseNode):
-    """The gradient for an input is the input times g / y."""
+    """The gradient of an input is the input times g / y."""
 
     cdef object vjp(self, object g, int i):
         cdef object result = PointwiseNode.vjp(self, g, i), limit = limit_of_quotient(self, g, unpack(self, 2))

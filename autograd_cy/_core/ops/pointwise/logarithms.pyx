@@ -1,4 +1,4 @@
-"""Logarithms of sums, of complex numbers, too; numbers as a power of two and what is left."""
+"""Logarithms of sums, also of complex numbers; frexp."""
 
 import numpy as np
 
@@ -33,13 +33,13 @@ def logaddexp(input, other):
     is_first = a.real >= b.real
     high, low = where(is_first, a, b), where(is_first, b, a)
     distance = low - high
-    at_infinity = distance.isnan() & (high == low)          # of equal infinities the distance is 0
+    at_infinity = distance.isnan() & (high == low)          # the distance of equal infinities is 0
     return high + where(at_infinity, 0, distance).exp().log1p()
 
 
 @cython.final
 cdef class FrexpBackward0(Node):
-    """Its constant is the exponents: the mantissa is input over that power of two."""
+    """Constant: the exponents. The mantissa is input over that power of two."""
 
     cdef tuple constant_names(self):
         return ("exponent",)
@@ -55,7 +55,7 @@ cdef class FrexpBackward0(Node):
 def frexp(input):
     """frexp(input) -> frexp: the mantissa, from 0.5 to 1 (or negative), and the exponent: input is mantissa * 2**exponent.
 
-    Of 0, infinities and NaN the mantissa is the number itself, and the exponent 0.
+    For 0, infinities and NaN the mantissa is the number itself, and the exponent 0.
 
     >>> import autograd_cy as ag
     >>> ag.frexp(ag.tensor([3.0, -8.0])).mantissa

@@ -1,7 +1,6 @@
-"""The node of elementwise losses: that of their row, with their mean or sum in it.
+"""The node of elementwise losses: the node of their row, fused with their mean or sum.
 
-So there is no array for the gradient of each loss: it is the same number for all, which the row's kernels take as they take
-any operand that is broadcast.
+So the gradients of the losses need no array: they are one number, which the row's kernels broadcast like any operand.
 """
 
 from autograd_cy._core.arrays.buffers cimport dense, new_array
@@ -17,7 +16,7 @@ cnp.import_array()
 
 
 cdef class LossNode(PointwiseNode):
-    """Its constants: the reduction, numbers that users see, and the sizes of the losses that were reduced, else None."""
+    """Constants: the reduction, numbers that users see, and the sizes of the losses, or None if they were not reduced."""
 
     cdef object vjp_array(self, object g, int i, Request *request):
         cdef tuple sizes = self.constants[len(<tuple> self.constants) - 1]
@@ -59,7 +58,7 @@ cdef class LossNode(PointwiseNode):
 
 
 cdef double divisor(int reduction, tuple sizes) except -1:
-    """What the sum of losses is divided by."""
+    """The divisor of the sum of losses."""
     cdef double n = 1
     for size in sizes if reduction == MEAN else ():
         n *= size
@@ -67,7 +66,7 @@ cdef double divisor(int reduction, tuple sizes) except -1:
 
 
 cdef cnp.ndarray divided(cnp.ndarray g, double number):
-    """A 0-d array of float32 or float64, divided."""
+    """A 0-d array of float32 or float64 divided by a number."""
     cdef int dtype_code = code_of(g)
     cdef cnp.ndarray quotient = new_array(dtype_code, 0, NULL)
     g = dense(g)
@@ -80,7 +79,7 @@ cdef cnp.ndarray divided(cnp.ndarray g, double number):
 
 cdef Tensor record_loss(Pointwise *row, cnp.ndarray losses, PyObject **arrays, Tensor a, Tensor b, Tensor c, int reduction,
                         tuple constants):
-    """The losses that the row computed, their mean or sum, recorded as its node. A number among a, b and c is None."""
+    """The losses that the row computed, or their mean or sum, recorded as its node. Numbers among a, b and c are None."""
     cdef Tensor y = new_tensor(losses), whole = y, x
     cdef tuple operands = (a, b, c)
     cdef LossNode node
@@ -103,6 +102,6 @@ cdef Tensor record_loss(Pointwise *row, cnp.ndarray losses, PyObject **arrays, T
         if needed & (1 << k):
             save_input(node, k, number_tensor(<cnp.ndarray> arrays[k]) if x is None else x)
     note_shapes(node, whole, row.arity, a, b, c)
-    # PyTorch's has none for a third tensor, which has no gradient there
+    # PyTorch's node has no edge for a third tensor without a gradient
     record_first(node, y, 2 if row.edges == 3 and not needs_node(c) else row.edges, a, b, c)
     return y

@@ -24,7 +24,7 @@ cnp.import_array()
 
 
 cdef class MaskedFill(Node):
-    """Its constants: the sizes of the input, and the type of the value."""
+    """Constants: the sizes of the input, and the type of the value."""
 
     cdef tuple saved_names(self):
         return ("mask", None, None)
@@ -47,11 +47,11 @@ cdef class MaskedFillBackward1(MaskedFill):
 
 
 def batched_masked_fill(call, input, mask, value):
-    """A value that is not the same for all samples is chosen element by element."""
+    """If the value differs between samples, it is chosen elementwise."""
     if not call.is_batched(value):
         return elementwise(call, input, mask, value)
     if value.ndim:
-        call.on_sample(input, mask, value)              # which says why not
+        call.on_sample(input, mask, value)              # raises the error
     return where(mask, value.to(input.dtype), input)
 
 
@@ -59,7 +59,7 @@ def batched_masked_fill(call, input, mask, value):
 def masked_fill(input, mask, value):
     """masked_fill(input, mask, value) -> Tensor: a copy of input with `value`, a number or 0-d tensor, where mask is true.
 
-    The mask, a bool tensor, and the input are broadcast to each other. Not differentiable for masked elements of the input.
+    The mask, a bool tensor, and the input are broadcast to each other. Masked elements of the input get a gradient of 0.
 
     >>> import autograd_cy as ag
     >>> ag.masked_fill(ag.tensor([1.0, 2.0]), ag.tensor([True, False]), 9.0)
@@ -90,7 +90,7 @@ def masked_fill(input, mask, value):
 
 
 cdef cnp.ndarray filled(cnp.ndarray array, cnp.ndarray mask, object number):
-    """A copy in C order."""
+    """A copy in C order with the number where the mask is true."""
     if cnp.PyArray_SAMESHAPE(array, mask) and cnp.PyArray_ISCARRAY_RO(array) and cnp.PyArray_ISCARRAY_RO(mask):
         return chosen(mask, in_type(np.asarray(number), code_of(array)), array, code_of(array))
     result = np.array(np.broadcast_to(array, broadcast(array, mask)), order="C")

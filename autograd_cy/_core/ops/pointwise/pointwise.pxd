@@ -21,7 +21,7 @@ cdef int record_row(Pointwise *row, Tensor y, PyObject **arrays, Tensor a, Tenso
 cdef inline int second_code(Pointwise *row, int dtype_code, Tensor x, int own) noexcept:
     """The type in which a row takes its second operand, x or a number of type `own`.
 
-    A row that is computed in type float16 or bfloat16 takes a number of another type as float32.
+    A row in float16 or bfloat16 takes a scalar second operand of another type as float32.
     """
     if is_half(dtype_code) and row.opmath and own != dtype_code and (x is None or cnp.PyArray_SIZE(x.array) == 1):
         return FLOAT32

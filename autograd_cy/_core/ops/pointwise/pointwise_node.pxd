@@ -1,4 +1,4 @@
-"""The node of an elementwise operation, and the row of the table that it belongs to."""
+"""The node of an elementwise operation, and its row of the table."""
 
 from cpython.object cimport PyTypeObject
 
@@ -34,10 +34,10 @@ cdef struct Pointwise:      # one row of the table
     int result
     bint inexact            # integers become floats
     bint holomorphic        # the gradient is conj(F(conj(g))), else F(g)
-    int edges               # of the node: numbers that an operation is called with have none
-    bint opmath             # float16 and bfloat16 take a number that is the second operand as float32
+    int edges               # of the node: scalar operands of an operation have none
+    bint opmath             # float16 and bfloat16 take a scalar second operand as float32
     bint wide               # derivatives of float16 and bfloat16 are computed in float32
-    Kernel[2] half          # of float16 and bfloat16, where their place in `forward` is empty: for operands all of that type
+    Kernel[2] half          # for float16 and bfloat16 without a loop in `forward`, if all operands are of that type
     Kernel[NCODES] forward
     Formula[3] derivative
     PyTypeObject *node_type  # NULL: not differentiable
@@ -54,7 +54,7 @@ cdef int keep_shapes(PointwiseNode node, Tensor y, Tensor a, Tensor b, Tensor c)
 
 
 cdef inline int note_shapes(PointwiseNode node, Tensor y, int arity, Tensor a, Tensor b, Tensor c) except -1:
-    """Remember the shapes of the inputs that were broadcast."""
+    """Store the shapes of the inputs that were broadcast."""
     if arity == 1:
         return 0
     if ((a is None or cnp.PyArray_SAMESHAPE(a.array, y.array)) and (b is None or cnp.PyArray_SAMESHAPE(b.array, y.array))

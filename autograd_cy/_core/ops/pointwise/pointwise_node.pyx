@@ -21,7 +21,7 @@ cnp.import_array()
 cdef class PointwiseNode(Node):
     """A recorded elementwise operation: one class for all rows, with a subclass for each name.
 
-    The node of `where` has no row (`op`): its formulas on Tensors compute all.
+    The node of `where` has no row (`op`): its formulas on Tensors compute everything.
     """
 
     cdef object vjp_array(self, object g, int i, Request *request):
@@ -56,7 +56,7 @@ cdef class PointwiseNode(Node):
         return unbroadcast_tensor(self, whole_gradient(self, g, i), i)
 
     cdef object vjp_of_zeros(self, object g, int i):
-        if self.op == NULL:                     # it chooses: nothing is multiplied
+        if self.op == NULL:                     # `where` selects: nothing is multiplied
             return self.vjp(g, i)
         return unbroadcast_tensor(self, zeroed(whole_gradient(self, g, i), g == 0), i)
 
@@ -103,7 +103,7 @@ cdef inline object whole_gradient(PointwiseNode node, object g, int i):
 
 
 cdef inline object tangent_term(PointwiseNode node, object t, int i):
-    """What the tangent of input `i` adds to that of the output."""
+    """The contribution of the tangent of input `i` to the output's tangent."""
     if (<Pointwise *> node.op).result == REAL_PART and cnp.PyArray_ISCOMPLEX((<Tensor> t).array):
         return (unpack(node, 0).sgn().conj() * t).real
     return node.derivative(t, i)
@@ -118,7 +118,7 @@ cdef bint can_add(PointwiseNode node, int i, cnp.ndarray g, cnp.ndarray addend) 
 
 
 cdef object gradient_added(PointwiseNode node, cnp.ndarray g, int i, cnp.ndarray addend, const Request *request):
-    """The sum of the addend and the gradient for input `i`; None where it can't be written block by block."""
+    """The sum of the addend and the gradient of input `i`; None if it can't be written block by block."""
     cdef Formula *formula = &(<Pointwise *> node.op).derivative[i]
     cdef cnp.ndarray out = addend if request.is_ours else g if request.may_overwrite else None
     cdef int dtype_code = code_of(g)
@@ -147,7 +147,7 @@ cdef object gradient_of(PointwiseNode node, cnp.ndarray g, int i, Request *reque
 
 
 cdef inline bint has_kernel(PointwiseNode node, int i, int dtype_code) noexcept:
-    """Whether there is a kernel for gradients of that type; else the formula on Tensors computes them."""
+    """Whether there is a kernel for gradients of that type; otherwise the formula on Tensors computes them."""
     cdef Pointwise *row = <Pointwise *> node.op
     return (dtype_code >= FLOAT32 and row.derivative[i].kernels[dtype_code - FLOAT32].loop != NULL
             and not (row.result == REAL_PART and node.dtype_codes[0] >= COMPLEX64))
@@ -155,9 +155,9 @@ cdef inline bint has_kernel(PointwiseNode node, int i, int dtype_code) noexcept:
 
 cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndarray g, int dtype_code, int i,
                                   const Request *request):
-    """The formula's kernel on the incoming gradient and on what it reads of the saved arrays.
+    """The formula's kernel applied to the incoming gradient and to the saved arrays that it reads.
 
-    If input `i` was broadcast and the arrays are large, the result is summed already.
+    If input `i` was broadcast and the arrays are large, the result is already summed.
     """
     cdef npy_intp[64] dims
     cdef cnp.ndarray out = g if request.may_overwrite else None
@@ -178,13 +178,13 @@ cdef cnp.ndarray evaluate_formula(PointwiseNode node, Formula *formula, cnp.ndar
 # what a kernel reads
 
 cdef struct Arrays:
-    PyObject *arrays[5]     # the incoming gradient; then owned ones, in the order of the slots
+    PyObject *arrays[5]     # the incoming gradient (borrowed); then owned ones, in the order of the slots
     int slots[5]
     int n
 
 
 cdef int read_saved(PointwiseNode node, Formula *formula, cnp.ndarray g, int dtype_code, Arrays *read) except -1:
-    """The incoming gradient and the saved arrays that the formula reads, in its type. The caller gives them back."""
+    """The incoming gradient and the saved arrays that the formula reads, in its type. The caller calls give_back()."""
     cdef cnp.ndarray saved
     cdef int slot
     read.arrays[0] = <PyObject *> g
@@ -193,7 +193,7 @@ cdef int read_saved(PointwiseNode node, Formula *formula, cnp.ndarray g, int dty
             saved = saved_array(node, slot if slot < 3 else 2)
             if code_of(saved) != dtype_code:
                 saved = cast(saved, dtype_code)
-            Py_INCREF(saved)                # another thread may give up what the node saved
+            Py_INCREF(saved)                # another thread may release what the node saved
             read.arrays[read.n] = <PyObject *> saved
             read.slots[read.n] = slot if slot < 3 else 2
             read.n += 1
@@ -207,10 +207,10 @@ cdef void give_back(Arrays *read) noexcept:
 
 
 cdef cnp.ndarray given_up(PointwiseNode node, Arrays *read, cnp.ndarray g, int i):
-    """An array of g's shape and order that was read, that the gradients for later inputs don't read, and that only the node
-    held.
+    """A saved array with g's shape and order that was read, that the gradients of later inputs don't need, and that only the
+    node held.
 
-    The node holds it no longer: NOTE [Gradient ownership], case 5. None if there is no such array.
+    The node releases it: NOTE [Gradient ownership], case 5. None if there is no such array.
     """
     cdef int needed = 0, k, j
     for j in range(i + 1, node.n_edges):
@@ -229,7 +229,7 @@ cdef bint is_like(cnp.ndarray array, cnp.ndarray g) noexcept:
 
 
 cdef inline int shape_before(PointwiseNode node, int i, npy_intp *dims) except -2:
-    """The shape of input `i` and its length, or -1 if that is the shape of the output."""
+    """The shape of input `i` and its length, or -1 if it equals the output's shape."""
     return -1 if node.shapes is None else noted_shape(<tuple> (<tuple> node.shapes)[i], dims)
 
 
@@ -243,7 +243,7 @@ cdef int noted_shape(tuple shape, npy_intp *dims) except -2:
 
 
 cdef object unbroadcast(PointwiseNode node, cnp.ndarray g, int i):
-    """A gradient of the output's shape and type in those of input `i`: summed along what was broadcast."""
+    """Convert a gradient to the shape and type of input `i`: summed over broadcast dimensions."""
     cdef npy_intp[64] dims
     cdef int ndim = shape_before(node, i, dims), dtype_code = node.dtype_codes[i]
     if ndim >= 0 and not has_shape(g, ndim, dims):
@@ -252,7 +252,7 @@ cdef object unbroadcast(PointwiseNode node, cnp.ndarray g, int i):
 
 
 cdef object unbroadcast_samples(PointwiseNode node, cnp.ndarray g, int i):
-    """`unbroadcast` of samples along the first dimension; the types are the same."""
+    """`unbroadcast` for samples along the first dimension; the types are the same."""
     cdef npy_intp[64] dims, with_ones
     cdef int ndim = shape_before(node, i, dims), rank = cnp.PyArray_NDIM(g), axis
     if ndim < 0:
@@ -301,7 +301,7 @@ cdef object broadcast_from(Tensor x, Tensor y):
 
 
 cdef Tensor with_constants(Tensor result, tuple constants):
-    """The result, whose node (if there is one) shows what it was called with."""
+    """The result; its node, if there is one, shows the constants to users."""
     if result.grad_fn is not None:
         result.grad_fn.constants = constants
     return result

@@ -1,4 +1,4 @@
-"""Powers: which row of the elementwise table they are depends on the exponent; integers have loops of NumPy's."""
+"""Powers: the exponent decides which row of the elementwise table is used; integers use NumPy's loops."""
 
 import numpy as np
 
@@ -36,8 +36,8 @@ cdef Pointwise *OP_power_cubed_root = row_of("power_cubed_root")
 def pow(input, exponent):
     """pow(input, exponent) -> Tensor: input to the power of exponent; one of the two may be a number.
 
-    The gradient for the exponent is 0 where the base is 0 and the exponent is not negative. RuntimeError for integers to a
-    negative number; to a tensor with negative elements the power is rounded towards zero.
+    The gradient of the exponent is 0 where the base is 0 and the exponent is not negative. RuntimeError for integers to a
+    negative number. Integers to a tensor with negative elements are rounded towards zero.
 
     >>> import autograd_cy as ag
     >>> ag.pow(ag.tensor([1.0, 2.0, 3.0]), 3)
@@ -70,9 +70,9 @@ cdef object pow_operator(object input, object exponent):
 
 
 cdef bint is_one_power(Tensor exponent) except -1:
-    """Whether NumPy's loop for one exponent may serve a tensor: it is faster, but takes the root at 0.5, unlike PyTorch.
+    """Whether a 0-d exponent may use NumPy's loop for one exponent. It is faster, but takes the root at 0.5, unlike PyTorch.
 
-    float32 rounds what is near 0.5 to it, so all of that stays away.
+    float32 rounds exponents near 0.5 to it, so they are excluded.
     """
     return cnp.PyArray_NDIM(exponent.array) == 0 and not 0.49 < abs(exponent.array.item()) < 0.51
 
@@ -89,7 +89,7 @@ cdef object power_to_number(Tensor x, object exponent, int dtype_code):
 
 
 cdef Tensor in_c_order(Tensor y):
-    """A result that nobody has seen, its elements in C order: powers of numbers alone don't keep it, as in PyTorch."""
+    """Reorder a new result to C order: powers of numbers don't keep the layout, as in PyTorch."""
     cdef cnp.ndarray array = y.array
     if not cnp.PyArray_IS_C_CONTIGUOUS(array):
         y.array = dense_copy(array)
@@ -113,7 +113,7 @@ cdef Pointwise *row_to_number(object exponent, int dtype_code) noexcept:
 
 
 cdef object integer_power(Tensor a, object input, int a_code, Tensor b, object exponent, int b_code, int dtype_code):
-    """The power of integers or truth values."""
+    """The power of integers or bools."""
     if b is None:
         if b_code == INT64 and exponent < 0:
             raise RuntimeError("Integers to negative integer powers are not allowed.")

@@ -1,4 +1,4 @@
-"""Activations whose arguments are checked, or that are made of other operations; the others: codegen/activation_table.py."""
+"""Activations that check arguments or are composed of other operations; the others: codegen/activation_table.py."""
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, type_word
 from autograd_cy._core.graph.operands cimport number_code
@@ -27,7 +27,7 @@ cdef tuple SELU = (1.6732632423543772848170429916717, 1.050700987355480493419334
 def hardtanh(input, min_val: float = -1.0, max_val: float = 1.0):
     """hardtanh(input, min_val=-1.0, max_val=1.0) -> Tensor: input limited to [min_val, max_val].
 
-    Unlike clamp's, the gradient at the bounds is 0. ValueError where min_val is above max_val.
+    Unlike clamp's, the gradient at the bounds is 0. ValueError if min_val is above max_val.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.hardtanh(ag.tensor([-2.0, 0.5, 2.0]))
@@ -117,7 +117,7 @@ def celu(input, alpha: float = 1.0):
 # of two parts
 
 def batched_prelu(call, input, weight):
-    """The weight of each sample stands beside its channels, which are its first dimension but that of the batch."""
+    """Aligns each sample's weight with its channels, the second dimension of the sample."""
     cdef int rank = input.ndim
     x, w = call.front(input), call.value(weight)
     if not call.is_batched(weight):
@@ -127,7 +127,7 @@ def batched_prelu(call, input, weight):
 
 
 cdef object kernel_of_prelu(object x, object weight):
-    """By operations where there are outer levels of vmap."""
+    """Composed of other operations under outer levels of vmap."""
     if (<Tensor> x).batched or (<Tensor> weight).batched:
         return x.relu() - weight * (-x).relu()
     return binary(OP_prelu_kernel, x, weight)
@@ -169,7 +169,7 @@ def prelu(input, weight):
 def softsign(input):
     """softsign(input) -> Tensor: input / (1 + abs(input)).
 
-    The gradient of real numbers is 1 / (1 + abs(input))**2, where that of the quotient would be a difference.
+    The gradient of real numbers is computed as 1 / (1 + abs(input))**2: the gradient of the quotient would be a difference.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.softsign(ag.tensor([-1.0, 3.0]))
@@ -183,7 +183,7 @@ def softsign(input):
 def tanhshrink(input):
     """tanhshrink(input) -> Tensor: input - tanh(input).
 
-    Small real numbers lose no digits, as they would in the difference.
+    Small real numbers lose no digits, unlike in the difference.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.tanhshrink(ag.tensor([0.0, 1.0]))

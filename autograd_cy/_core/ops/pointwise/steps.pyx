@@ -1,4 +1,4 @@
-"""Rounding to decimals, the step of Heaviside, and comparisons whose result is no row's: signs, infinities, closeness."""
+"""Rounding to decimals, the Heaviside step, and comparisons without a row: signs, infinities, closeness."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ cdef Pointwise *OP_heaviside_step = row_of("heaviside_step")
 
 
 cdef class RoundBackward1(Node):
-    """Of a tensor that was rounded to decimals."""
+    """Of rounding to decimals."""
 
     cdef object vjp(self, object g, int i):
         return new_tensor(np.zeros_like((<Tensor> g).array))
@@ -31,7 +31,7 @@ cdef class RoundBackward1(Node):
 
 @op(methods=("round",), kind="elementwise")
 def round(input, *, decimals=0):
-    """round(input, *, decimals=0) -> Tensor: the nearest integer, of two the even one; or rounded to that many decimals.
+    """round(input, *, decimals=0) -> Tensor: the nearest integer, ties to even; or rounded to that many decimals.
 
     Negative `decimals` round to tens, hundreds, ... The gradient is 0. Integers are returned as they are.
 
@@ -80,7 +80,7 @@ def heaviside(input, values):
 
 @op(methods=("signbit",), kind="elementwise")
 def signbit(input):
-    """signbit(input) -> Tensor: whether the sign is that of negative numbers, a bool tensor; that of -0.0 is.
+    """signbit(input) -> Tensor: whether the sign bit is set, a bool tensor; it is for -0.0.
 
     >>> import autograd_cy as ag
     >>> ag.signbit(ag.tensor([-1.0, -0.0, 0.0]))
@@ -141,7 +141,7 @@ def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: b
 
     They are if |input - other| <= atol + rtol * |other|.
 
-    Infinities are close to themselves alone; NaN is close to NaN with `equal_nan`. RuntimeError for tensors of
+    Infinities are only close to themselves; NaN is close to NaN with `equal_nan`. RuntimeError for tensors of
     different types.
 
     >>> import autograd_cy as ag
@@ -159,7 +159,7 @@ def isclose(input, other, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: b
 
 
 cdef object are_close(a, b, double rtol, double atol, bint equal_nan):
-    if a.dtype.kind in "bui":               # the differences of integers are taken in double
+    if a.dtype.kind in "bui":               # differences of integers are computed in float64
         a, b = a.astype(np.float64), b.astype(np.float64)
     with np.errstate(all="ignore"):
         close = (abs(a - b) <= atol + rtol * abs(b)) & np.isfinite(a) & np.isfinite(b) | (a == b)
@@ -167,7 +167,7 @@ cdef object are_close(a, b, double rtol, double atol, bint equal_nan):
 
 
 def batched_isin(call, elements, test_elements, **kwargs):
-    """Test elements that differ between samples are compared one by one."""
+    """Test elements that differ between samples are compared sample by sample."""
     if not call.is_batched(test_elements):
         return call(call.value(elements), test_elements, **kwargs)
     tests = call.value(test_elements).reshape(call.size, 1, test_elements.numel())

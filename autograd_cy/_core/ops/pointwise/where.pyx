@@ -1,4 +1,4 @@
-"""where: a choice between two tensors. Formulas of the elementwise table use it, so it stands below them."""
+"""where: a choice between two tensors. Formulas of the elementwise table use it, so it is below them in the layering."""
 
 import warnings
 
@@ -37,7 +37,7 @@ cdef class WhereBackward0(PointwiseNode):
 
 
 def batched_where(call, *args, **kwargs):
-    """A choice is aligned; the places of one argument alone are as many as the sample has."""
+    """The form with three arguments is elementwise. The form with one has an output shape that depends on values."""
     if len(args) + len(kwargs) == 1:
         raise RuntimeError("vmap: We do not support batching operators that can output dynamic shape. Attempted to vmap over "
                            "where() of a condition alone.")
@@ -48,8 +48,8 @@ def batched_where(call, *args, **kwargs):
 def where(condition, input=None, other=None):
     """where(condition, input, other) -> Tensor: input where condition is true, else other; all three are broadcast.
 
-    Called as a method, the tensor is `input`: x.where(condition, other). where(condition) alone is a tuple of the places
-    where it isn't 0: for each dimension, their indices.
+    As a method, the tensor is `input`: x.where(condition, other). where(condition) alone returns the indices of nonzero
+    elements: a tuple with a tensor for each dimension.
 
     >>> import autograd_cy as ag
     >>> ag.where(ag.tensor([True, False]), ag.tensor([1.0, 2.0]), 0.0)
@@ -77,7 +77,7 @@ def where(condition, input=None, other=None):
         raise TypeError(f"where(): expected Tensors or numbers, not {type(input).__name__} and {type(other).__name__}")
     cdef int dtype_code = result_code(a_code, rank_of(a), b_code, rank_of(b))
     if a is None and (type(input) is complex or not -128 <= input <= 127):
-        assigned(input, dtype_code)         # complains if the type can't hold it
+        assigned(input, dtype_code)         # raises if the type can't hold it
     if b is None and (type(other) is complex or not -128 <= other <= 127):
         assigned(other, dtype_code)
     cdef cnp.ndarray x = operand_array(a, input, a_code, dtype_code), y = operand_array(b, other, b_code, dtype_code)
@@ -94,5 +94,5 @@ def where(condition, input=None, other=None):
 
 
 cdef tuple places(cnp.ndarray condition):
-    """The indices of what isn't 0, a tensor for each dimension."""
+    """The indices of nonzero elements, a tensor for each dimension."""
     return tuple([new_tensor(np.ascontiguousarray(numbers)) for numbers in np.nonzero(np.atleast_1d(condition))])

@@ -1,4 +1,4 @@
-"""Products that consist of others: of vectors, along dimensions, of several matrices, powers of a matrix."""
+"""Products composed of other products: of vectors, along dimensions, of several matrices, powers of a matrix."""
 
 from math import prod
 
@@ -23,7 +23,7 @@ cdef int rank_of(object x) except -1:
 
 @op(methods=("vdot",), batch=COMPOSITE)
 def vdot(input, other):
-    """vdot(input, other) -> Tensor: the sum of the products of two vectors' elements, the first ones conjugated.
+    """vdot(input, other) -> Tensor: the inner product of two vectors, the first one conjugated.
 
     >>> import autograd_cy as ag
     >>> ag.vdot(ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0]))
@@ -34,7 +34,7 @@ def vdot(input, other):
 
 @op(methods=("inner",), batch=COMPOSITE)
 def inner(input, other):
-    """inner(input, other) -> Tensor: the sums of products along the last dimension of both; a number multiplies.
+    """inner(input, other) -> Tensor: the sums of products along the last dimension of both; a 0-d tensor multiplies.
 
     >>> import autograd_cy as ag
     >>> ag.inner(ag.tensor([[1.0, 2.0], [0.0, 1.0]]), ag.tensor([3.0, 4.0]))
@@ -79,7 +79,7 @@ def ger(input, vec2):
 
 @op(namespace="linalg", batch=COMPOSITE)
 def vecdot(input, other, *, dim=-1):
-    """vecdot(input, other, *, dim=-1) -> Tensor: the sums of products along `dim`, those of `input` conjugated.
+    """vecdot(input, other, *, dim=-1) -> Tensor: the sums of products along `dim`, with `input` conjugated.
 
     The tensors are broadcast to each other.
 
@@ -150,7 +150,7 @@ def cross(input, other, dim=None):
 def tensordot(a, b, dims=2):
     """tensordot(a, b, dims=2) -> Tensor: the sums of products along several dimensions at once.
 
-    `dims` names those of `a` and those of `b`, ([0, 1], [1, 0]); a number means the last ones of `a` and the first of `b`.
+    `dims` lists the dimensions of `a` and of `b`, ([0, 1], [1, 0]); a number means the last ones of `a` and the first of `b`.
 
     >>> import autograd_cy as ag
     >>> ag.tensordot(ag.ones(2, 3), ag.ones(3, 2), dims=1)
@@ -174,7 +174,7 @@ def tensordot(a, b, dims=2):
         if a.shape[p] != b.shape[q] and 1 not in (a.shape[p], b.shape[q]):
             raise RuntimeError("contracted dimensions need to match, but first has size "
                                f"{a.shape[p]} in dim {p} and second has size {b.shape[q]} in dim {q}")
-        if a.shape[p] != b.shape[q]:            # of size 1: it is broadcast, so the other is summed
+        if a.shape[p] != b.shape[q]:            # one has size 1 and is broadcast, so the other is summed
             if a.shape[p] == 1:
                 b = b.sum(q, keepdim=True, dtype=b.dtype)
             else:
@@ -187,7 +187,7 @@ def tensordot(a, b, dims=2):
 
 @op(methods=("kron",), batch=COMPOSITE)
 def kron(input, other):
-    """kron(input, other) -> Tensor: the Kronecker product: each element of `input` times the whole of `other`, in its place.
+    """kron(input, other) -> Tensor: the Kronecker product: each element of `input` is replaced by itself times `other`.
 
     >>> import autograd_cy as ag
     >>> ag.kron(ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0]))
@@ -209,7 +209,7 @@ def kron(input, other):
 @op(methods=("matrix_power",), batch=COMPOSITE)
 @op(namespace="linalg", batch=COMPOSITE)
 def matrix_power(input, n: int):
-    """matrix_power(input, n) -> Tensor: a square matrix (or a batch) multiplied n times; with n < 0 its inverse.
+    """matrix_power(input, n) -> Tensor: the n-th power of a square matrix (or a batch); with n < 0 of its inverse.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.matrix_power(ag.tensor([[1.0, 1.0], [0.0, 1.0]]), 3)
@@ -233,7 +233,7 @@ def matrix_power(input, n: int):
         return x * 0 + new_tensor(np.eye(sizes[len(sizes) - 1], dtype=(<Tensor> x).array.dtype))
     if power < 0:
         x, count = x.inverse(), 0 - count
-    while True:                         # binary decomposition
+    while True:                         # by squaring
         if count & 1:
             y = x if y is None else y @ x
         count >>= 1
@@ -270,7 +270,7 @@ cdef object product_between(list tensors, list splits, int i, int j):
 def multi_dot(tensors):
     """multi_dot(tensors) -> Tensor: the product of several matrices, in the order that takes the fewest multiplications.
 
-    The first one may be a vector, a row; the last one, too, a column.
+    The first tensor may be a vector, used as a row, and the last one, used as a column.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.multi_dot([ag.ones(2, 3), ag.ones(3, 1), ag.ones(1, 2)])
@@ -322,7 +322,7 @@ def chain_matmul(input, *matrices):
 
 @op(namespace="linalg", batch=COMPOSITE)
 def vander(input, N: int | None = None):
-    """vander(input, N=None) -> Tensor: the Vandermonde matrix: a row 1, x, x ** 2, ... of N columns for each element x.
+    """vander(input, N=None) -> Tensor: the Vandermonde matrix: for each element x a row 1, x, x ** 2, ... of N columns.
 
     Without N it has as many columns as there are elements along the last dimension.
 

@@ -24,12 +24,12 @@ from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
 
-MANY = 25               # rows; from more on, PyTorch computes squares of distances by a product of matrices
+MANY = 25               # rows; above this, PyTorch computes squared distances by a product of matrices
 MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot_use_mm_for_euclid_dist")
 
 
 cdef class Distances(Node):
-    """Of Euclidean distances; where these are 0, the gradient is 0. Its constants: p, the sizes of both operands."""
+    """Of Euclidean distances. The gradient of a distance of 0 is 0. Constants: p, the sizes of both operands."""
 
     cdef tuple saved_names(self):
         return ("x1", "x2", "result")
@@ -46,7 +46,7 @@ cdef class Distances(Node):
         return result.sum_to_size(self.constants[1 + i])
 
     cdef object against(self, object a, object b, object g, object y):
-        """The sums over the rows of `b` of the differences from them times g / y."""
+        """For each row of `a`, the sum over the rows of `b` of their difference times g / y."""
         raise NotImplementedError
 
 
@@ -72,14 +72,14 @@ cdef class EuclideanDistBackward0(Distances):
         type."""
         ends = (<object> (<Tensor> unpack(self, 2)).array).max((-2, -1), keepdims=True, initial=0)
         if not ((ends > 1e-8) & (ends < 1e8)).all():
-            each = new_tensor(scales_of(ends))          # one for each pair of matrices
+            each = new_tensor(scales_of(ends))          # one scale for each pair of matrices
             a, b, y = a / each, b / each, y / each
         slope = g / y
         return a * slope.sum(-1, keepdim=True) - slope @ b
 
 
 cdef object by_products(object a, object b):
-    """By differences where squares leave the range of the type."""
+    """Falls back to differences if squares leave the range of the type."""
     with np.errstate(over="ignore", invalid="ignore"):
         first, second = np.sum(a * a, -1), np.sum(b * b, -1)
         if not (squares_fit(first, a) and squares_fit(second, b)):
@@ -89,7 +89,7 @@ cdef object by_products(object a, object b):
 
 
 cdef bint squares_fit(object squares, object rows):
-    """Whether no sum of the squares of a row has left the range of the type, or come so near to its end that two sums may."""
+    """Whether no sum of squares of a row has left the range of the type, or is so near its end that twice it might."""
     return in_range(np.asarray(squares * 4)) or in_range(np.where(rows.any(-1), squares * 4, 1))
 
 
@@ -141,9 +141,9 @@ def batched_distances(call, x1, x2, *args, **kwargs):
 def cdist(x1, x2, p=2.0, compute_mode: str | None = None):
     """cdist(x1, x2, p=2.0, compute_mode=None) -> Tensor: the p-norms of the differences of each row of `x1` and each of `x2`.
 
-    Batches (..., m, d) and (..., n, d) are broadcast; the result is (..., m, n). Of more than 25 rows, the squares of
-    Euclidean distances come from a product of matrices: that is fast, and loses digits of distances that are small beside the
-    rows. compute_mode 'use_mm_for_euclid_dist' and 'donot_use_mm_for_euclid_dist' say so for all sizes.
+    Batches (..., m, d) and (..., n, d) are broadcast; the result is (..., m, n). With more than 25 rows, the squares of
+    Euclidean distances come from a product of matrices. That is fast, but distances that are small compared to the rows lose
+    digits. compute_mode 'use_mm_for_euclid_dist' and 'donot_use_mm_for_euclid_dist' force or forbid it for all sizes.
 
     >>> import autograd_cy as ag
     >>> ag.cdist(ag.tensor([[0.0, 0.0]]), ag.tensor([[3.0, 4.0], [0.0, 1.0]]))

@@ -1,7 +1,7 @@
-"""einsum: sums of products over named dimensions, by way of diagonals, sums, mul and bmm.
+"""einsum: sums of products over named dimensions, computed by diagonals, sums, mul and bmm.
 
-A dimension is named by its letter, one that an ellipsis stands for by its distance from the last of them: so ellipses
-of different lengths are broadcast as shapes are.
+A dimension is named by its letter, or, under an ellipsis, by its distance from the ellipsis's last dimension: so ellipses
+of different lengths are broadcast like shapes.
 """
 
 from functools import lru_cache
@@ -42,7 +42,7 @@ cdef list scanned(str equation, int start, int end, str where):
 
 @lru_cache(maxsize=256)
 def parsed(str equation):
-    """The subscripts of the operands, and those of the result or None. Nobody changes the lists."""
+    """The subscripts of the operands, and of the result or None. The lists are cached: don't modify them."""
     cdef list terms = []
     cdef int arrow = equation.find("->"), start = 0, end
     cdef int stop = arrow if arrow >= 0 else len(equation)
@@ -56,7 +56,7 @@ def parsed(str equation):
 
 
 cdef list from_numbers(object numbers):
-    """A list of subscripts given as numbers below 52, or Ellipsis."""
+    """A list of subscripts from numbers below 52 and Ellipsis."""
     try:
         return [ELLIPSIS if k is Ellipsis else LETTERS[k] for k in numbers]
     except IndexError:
@@ -64,7 +64,7 @@ cdef list from_numbers(object numbers):
 
 
 cdef tuple arguments_of(object equation, tuple operands):
-    """The operands, their subscripts and those of the result, from either form of the call."""
+    """The operands, their subscripts and the result's subscripts, from either form of the call."""
     cdef tuple given = (equation, *operands)
     if isinstance(equation, str):
         if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
@@ -97,7 +97,7 @@ cdef list names_of(list term, int ndim, int position):
 
 
 cdef list spread_out(list term, int hidden):
-    """The term with `hidden` numbered dimensions in the place of its ellipsis."""
+    """The term with its ellipsis replaced by `hidden` numbered dimensions."""
     cdef list names = []
     for name in term:
         if name == ELLIPSIS:
@@ -125,7 +125,7 @@ cdef list result_names(object term, list names, int hidden):
 # the operands: a tensor and the names of its dimensions
 
 cdef object without_repeats(object x, list names, int position):
-    """The operand's diagonal along each name that it has twice; `names` loses the repeats."""
+    """The operand's diagonal along each name that appears twice; `names` loses the repeats."""
     cdef int first, second
     for name in dict.fromkeys(names):
         while names.count(name) > 1:
@@ -142,7 +142,7 @@ cdef object without_repeats(object x, list names, int position):
 
 
 cdef int check_sizes(dict sizes, object x, list names, int position) except -1:
-    """Note the size that each name has, where it isn't 1; all operands have to agree."""
+    """Record the size of each name, other than 1; all operands must agree."""
     for name, size in zip(names, shape_of(x)):
         if sizes.setdefault(name, size) == 1:
             sizes[name] = size
@@ -154,13 +154,13 @@ cdef int check_sizes(dict sizes, object x, list names, int position) except -1:
 
 
 cdef tuple summed(object x, list names, object kept):
-    """The operand without the dimensions that are not to be kept."""
+    """The operand summed over the dimensions that are not in `kept`."""
     cdef list dims = [k for k, name in enumerate(names) if name not in kept]
     return (x.sum(dims), [name for name in names if name in kept]) if dims else (x, names)
 
 
 cdef object arranged(object x, list names, list order):
-    """The operand with its dimensions in the given order, of size 1 where it has none."""
+    """The operand with its dimensions in the given order, and size 1 for missing ones."""
     cdef list missing = [name for name in order if name not in names]
     if missing:
         x = x.reshape(shape_of(x) + (1,) * len(missing))
@@ -169,13 +169,13 @@ cdef object arranged(object x, list names, list order):
 
 
 cdef tuple without_ones(object x, list names, dict sizes):
-    """The operand without the dimensions of size 1 that others broadcast."""
+    """The operand without dimensions of size 1 that are broadcast."""
     cdef list dims = [k for k, size in enumerate(shape_of(x)) if size == 1 != sizes[names[k]]]
     return (x.squeeze(dims), [name for k, name in enumerate(names) if k not in dims]) if dims else (x, names)
 
 
 cdef tuple contracted(object a, list a_names, object b, list b_names, list kept, dict sizes):
-    """The product of two operands, summed over the dimensions that are not to be kept."""
+    """The product of two operands, summed over the dimensions that are not in `kept`."""
     a, a_names = without_ones(a, a_names, sizes)
     b, b_names = without_ones(b, b_names, sizes)
     cdef int before = len({*a_names, *b_names})
@@ -197,7 +197,7 @@ cdef tuple contracted(object a, list a_names, object b, list b_names, list kept,
 
 
 cdef object as_batch(object x, list names, list both, list rows, list columns, dict sizes):
-    """The operand as a batch of matrices, whose three dimensions stand for the three lists of names."""
+    """The operand as a batch of matrices: each of the three lists of names becomes one dimension."""
     cdef list order = both + rows + columns
     if names != order:
         x = x.permute([names.index(name) for name in order])
@@ -214,7 +214,7 @@ cdef object numel(list names, dict sizes):
 
 
 cdef tuple cheapest_pair(list names, dict sizes, list result):
-    """The two operands whose product is smallest, measured against what it replaces."""
+    """The two operands whose product is smallest, compared with the operands that it replaces."""
     cdef list pairs = []
     for i, j in combinations(range(len(names)), 2):
         others = {*result, *[name for k, own in enumerate(names) if k != i and k != j for name in own]}
@@ -228,8 +228,8 @@ def einsum(equation, *operands):
     """einsum(equation, *operands) -> Tensor: products of the operands summed over the dimensions not in the result.
 
     "ij,jk->ik" names the dimensions of two operands and of the result. Without "->" the result has the ellipsis and the
-    letters that appear once, in alphabetical order. A letter repeated in an operand takes the diagonal; "..." stands
-    for any dimensions, which are broadcast. Or einsum(x, [0, 1], y, [1, 2], [0, 2]). Of more than two operands, the
+    letters that appear once, in alphabetical order. A letter repeated in an operand takes the diagonal; "..." covers
+    any dimensions, which are broadcast. Or einsum(x, [0, 1], y, [1, 2], [0, 2]). With more than two operands, the
     pair with the smallest product is multiplied first.
 
     >>> import autograd_cy as ag
@@ -256,4 +256,4 @@ def einsum(equation, *operands):
         names.append(own)
     if own == result:
         return y
-    return arranged(y, own, result).reshape([sizes[name] for name in result])      # PyTorch's ends in a view, too
+    return arranged(y, own, result).reshape([sizes[name] for name in result])      # PyTorch ends in a view, too

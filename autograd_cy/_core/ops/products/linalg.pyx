@@ -19,7 +19,7 @@ cnp.import_array()
 
 
 cdef Tensor bilinear(object node_class, cnp.ndarray array, Tensor a, Tensor b):
-    """The result of a bilinear operation, recorded if it is wanted."""
+    """The result of a bilinear operation, recorded if needed."""
     cdef Tensor y = new_tensor(array)
     cdef bint wanted_a = needs_node(a), wanted_b = needs_node(b)
     cdef Node node
@@ -141,7 +141,7 @@ cdef Tensor inner_product(Tensor u, Tensor v):
 
 @op(methods=("dot",), batch=batched_product)
 def dot(input, tensor):
-    """dot(input, tensor) -> Tensor: the sum of the products of two vectors' elements, not conjugated.
+    """dot(input, tensor) -> Tensor: the inner product of two vectors, not conjugated.
 
     >>> import autograd_cy as ag
     >>> ag.dot(ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0]))

@@ -1,4 +1,4 @@
-"""matmul and nn.functional.linear: products of tensors of any dimensions, by way of those of matrices and vectors."""
+"""matmul and nn.functional.linear: products of tensors of any dimensions, computed by products of matrices and vectors."""
 
 from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, record_linear, shape_of, tensor_argument
 cimport autograd_cy._core.graph.tensor as tensor_module
@@ -16,12 +16,12 @@ cnp.import_array()
 
 
 cdef Tensor squeezed(Tensor row):
-    """The one row of a product as a vector."""
+    """A product with one row, as a vector."""
     return record_linear(SqueezeBackward4, (0, shape_of(row), shape_of(row)[1:]), row, row.array[0])
 
 
 cdef Tensor reshaped(Tensor x, tuple sizes):
-    """A result that nobody has seen yet in another shape."""
+    """A new result in another shape."""
     return record_linear(UnsafeViewBackward0, (shape_of(x), sizes), x, x.array.reshape(sizes))
 
 
@@ -46,13 +46,13 @@ cdef Tensor matmul_of(Tensor a, Tensor b):
             return matmul_of(a.squeeze(0), b)
         if cnp.PyArray_DIM(b.array, 0) == 1 and needs_node(b):
             return matmul_of(a, b.squeeze(0))
-    if m == 2 and needs_node(a):     # else its gradient would be as large as the batch
+    if m == 2 and needs_node(a):     # batched() would make a gradient as large as the batch
         return folded(b.transpose(-2, -1), a.t()).transpose(-2, -1).contiguous()
     return batched(a, b)
 
 
 cdef object folded(object a, object b):
-    """A batch of matrices times one matrix or vector: as one tall matrix."""
+    """A batch of matrices times one matrix or vector, computed as one tall matrix."""
     cdef tuple sizes = shape_of(a)
     cdef int last = len(sizes) - 1
     cdef Tensor tall = a.reshape(count(sizes[:last]), sizes[last])
@@ -85,11 +85,11 @@ cdef Py_ssize_t count(tuple sizes) except -1:
 
 
 def batched_matmul(call, input, other):
-    """A vector among many is a row of a matrix where the other operand is the same for all, else a matrix of its own."""
+    """Vectors that differ between samples become rows of one matrix if the other operand is shared, else matrices."""
     cdef int m = rank_of(input), n = rank_of(other)
     cdef object a = call.value(input), b = call.value(other)
     if m == 0 or n == 0 or input.shape[m - 1] != other.shape[max(n - 2, 0)]:
-        call.on_sample(input, other)                # which says why not
+        call.on_sample(input, other)                # raises the error
     if m == 1 and n <= 2 and not call.is_batched(other):
         return a @ b
     if n == 1 and m <= 2 and not call.is_batched(input):
@@ -103,7 +103,7 @@ def batched_matmul(call, input, other):
 
 
 cdef object with_rank(object x, int rank):
-    """All samples of an operand with so many dimensions, those that it lacks behind the first one."""
+    """All samples of an operand with `rank` dimensions; missing ones are inserted after the first."""
     cdef tuple sizes = shape_of(x)
     return x.reshape(sizes[:1] + (1,) * (rank - len(sizes)) + sizes[1:]) if len(sizes) < rank else x
 
@@ -112,9 +112,9 @@ cdef object with_rank(object x, int rank):
 def matmul(input, other):
     """matmul(input, other) -> Tensor: the product of matrices, vectors or batches of matrices; also input @ other.
 
-    1-d with 1-d is the inner product; a vector on the left counts as a row, one on the right as a column, and that
+    1-d with 1-d is the inner product. A vector on the left counts as a row, one on the right as a column, and that
     dimension is dropped from the result. With more than two dimensions the leading ones are batches, which are
-    broadcast. Both tensors are of one type.
+    broadcast. Both tensors must have the same type.
 
     >>> import autograd_cy as ag
     >>> ag.ones(2, 1, 3).matmul(ag.tensor([1.0, 2.0, 3.0]))
@@ -141,7 +141,7 @@ def batched_linear(call, input, weight, bias=None):
 def linear(input, weight, bias=None):
     """linear(input, weight, bias=None) -> Tensor: input @ weight.T + bias, for weight (out, in) and input (..., in).
 
-    A weight (in,) makes no new dimension.
+    A weight (in,) adds no dimension.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.linear(ag.tensor([[1.0, 2.0]]), ag.tensor([[3.0, 4.0]]), ag.tensor([5.0]))
@@ -152,7 +152,7 @@ def linear(input, weight, bias=None):
     if ndim == 0:
         raise RuntimeError(f"both arguments to linear need to be at least 1D, but they are 0D and {w.array.ndim}D")
     if cnp.PyArray_NDIM(w.array) > 2:
-        w.t()                       # which says why not
+        w.t()                       # raises the error
     if ndim == 2 and bias is not None:
         return sum_with_product(tensor_argument(bias, "linear", "bias", 3), x, w, 1, 1, True)
     if ndim == 2 and cnp.PyArray_NDIM(w.array) == 2:
@@ -175,7 +175,7 @@ cdef object folded_linear(object x, object w, Tensor bias):
 
 
 cdef object matmul_operator(object left, object right):
-    """The operator: an ndarray may be one of the operands, a number may not."""
+    """The operator accepts an ndarray as one of the operands, but no number."""
     if not isinstance(left, Tensor):
         if not isinstance(left, cnp.ndarray):
             return declined("matmul", left, right)

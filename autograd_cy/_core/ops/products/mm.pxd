@@ -1,4 +1,4 @@
-"""Products of two matrices, and what the other products share with them."""
+"""Products of two matrices, and the parts that other products share."""
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor

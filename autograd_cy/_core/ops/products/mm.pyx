@@ -1,7 +1,7 @@
-"""Products of two matrices: mm, and addmm, which adds one to something.
+"""Products of two matrices: mm, and addmm, which adds a tensor.
 
 They are bilinear: a gradient is a product with one operand transposed and conjugated. `product` computes it on arrays,
-which it reads transposed without copying them; `multiplied` computes it by recorded operations.
+and reads transposed ones without a copy; `multiplied` computes it by recorded operations.
 """
 
 cimport cython
@@ -32,7 +32,7 @@ cnp.import_array()
 @cython.final
 @cython.freelist(64)
 cdef class Operands:
-    """The constants of a product; sizes and strides become tuples when somebody asks for `constants[i]`."""
+    """The constants of a product; sizes and strides become tuples only when `constants[i]` is read."""
     cdef npy_intp[4] sizes
     cdef npy_intp[4] strides        # in elements
     cdef bint transposed                # the second matrix is used transposed
@@ -60,7 +60,7 @@ cdef Operands operands_of(cnp.ndarray a, cnp.ndarray b, bint transposed):
 
 
 cdef class Bilinear(Node):
-    """Of two operands, in the saved slots 0 and 1: linear in each of them."""
+    """Linear in each of two operands, which are in the saved slots 0 and 1."""
 
     cdef object of(self, object a, object b):
         """The operation on two Tensors."""
@@ -73,10 +73,10 @@ cdef class Bilinear(Node):
 
 
 cdef class MatrixProduct(Bilinear):
-    """Of two matrices, or two batches of them."""
+    """Of two matrices, or two batches of matrices."""
 
     cdef bint transposed(self):
-        """Whether the second one was used transposed."""
+        """Whether the second matrix was used transposed."""
         return False
 
     cdef object gradient_array(self, object g, int i):
@@ -110,7 +110,7 @@ cdef object multiplied(Tensor a, bint transpose_a, Tensor b, bint transpose_b):
 
 
 cdef object sum_of_terms(object a, object b):
-    """a + b, where None stands for zero."""
+    """a + b, with None as zero."""
     return a if b is None else b if a is None else a + b
 
 
@@ -137,7 +137,7 @@ cdef class MmBackward0(ProductWithOperands):
 
 @cython.final
 cdef class AddmmBackward0(ProductWithOperands):
-    """Of beta * input + alpha * (mat1 @ mat2); `shapes` is that of the input, if it was broadcast."""
+    """Of beta * input + alpha * (mat1 @ mat2); `shapes` is the shape of the input, if it was broadcast."""
 
     cdef tuple saved_names(self):
         return ("mat1", None, None)
@@ -220,7 +220,7 @@ cdef int check_matrices(Tensor a, Tensor b, bint transposed) except -1:
 
 
 cdef int check_not_bool(Tensor a, Tensor b, str kernel) except -1:
-    """Refuse bools, of which there are products only as far as nothing is to be multiplied."""
+    """Refuse bools, unless there is nothing to multiply."""
     if code_of(a.array) == BOOL and (kernel == "dot" or (cnp.PyArray_SIZE(a.array) and cnp.PyArray_SIZE(b.array))):
         raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
     return 0
@@ -230,12 +230,12 @@ ranks = {"mm": (2, 2), "mv": (2, 1), "dot": (1, 1), "bmm": (3, 3)}
 
 
 def batched_product(call, input, other):
-    """mm, mv, dot and bmm by matmul, which also takes operands of other shapes."""
+    """mm, mv, dot and bmm by matmul, after a check of the shapes, which matmul allows to differ."""
     cdef tuple sizes = shape_of(<Tensor?> input), others = shape_of(<Tensor?> other)
     cdef int m, n
     m, n = ranks[call.function.__name__]
     if len(sizes) != m or len(others) != n or sizes[m - 1] != others[max(n - 2, 0)] or (m == 3 and sizes[0] != others[0]):
-        call.on_sample(input, other)                # which says why not
+        call.on_sample(input, other)                # raises the error
     return input @ other
 
 
@@ -253,7 +253,7 @@ def mm(input, mat2):
 # addmm
 
 cdef Tensor sum_with_product(Tensor c, Tensor a, Tensor b, object beta, object alpha, bint transposed):
-    """beta * c + alpha * (a @ b), or with `transposed` b.T for b; c is broadcast."""
+    """beta * c + alpha * (a @ b), or with `transposed` alpha * (a @ b.T); c is broadcast."""
     if cnp.PyArray_NDIM(a.array) != 2 or cnp.PyArray_NDIM(b.array) != 2:
         name, ndim = ("mat1", a.array.ndim) if cnp.PyArray_NDIM(a.array) != 2 else ("mat2", b.array.ndim)
         raise RuntimeError(f"{name} must be a matrix, got {ndim}-D tensor")
@@ -298,7 +298,7 @@ cdef int record_sum(Tensor y, Tensor c, Tensor a, Tensor b, object beta, object 
 
 
 cdef int check_broadcast(Tensor c, npy_intp rows, npy_intp columns) except -1:
-    """Whether c can be broadcast to (rows, columns); if it can't, expand() says why."""
+    """Check that c can be broadcast to (rows, columns); if it can't, expand() raises the error."""
     cdef int ndim = cnp.PyArray_NDIM(c.array)
     cdef npy_intp own_columns = cnp.PyArray_DIM(c.array, ndim - 1) if ndim > 0 else 1
     cdef npy_intp own_rows = cnp.PyArray_DIM(c.array, 0) if ndim > 1 else 1
@@ -308,7 +308,7 @@ cdef int check_broadcast(Tensor c, npy_intp rows, npy_intp columns) except -1:
 
 
 cdef cnp.ndarray scaled(cnp.ndarray array, object factor):
-    """The array times a number, by an operation: it never warns."""
+    """The array times a number, by an operation, which never warns."""
     cdef int paused = pause()
     try:
         return (<Tensor> (new_tensor(array) * factor)).array
@@ -317,14 +317,14 @@ cdef cnp.ndarray scaled(cnp.ndarray array, object factor):
 
 
 cdef int add_to(cnp.ndarray y, cnp.ndarray c) except -1:
-    """y += c, which is broadcast."""
+    """y += c, with c broadcast."""
     if cnp.PyArray_NDIM(c) == 1 and cnp.PyArray_DIM(c, 0) == cnp.PyArray_DIM(y, 1):
         return add_row(y, c)
     return add_into(y, c)
 
 
 cdef object as_number(object value, Tensor like):
-    """A factor, which may be a tensor of one element; one for integers is made an integer."""
+    """A factor, also from a tensor of one element; truncated to an integer if the product has integers."""
     cdef int dtype_code = code_of(like.array)
     if isinstance(value, Tensor):
         value = (<Tensor> value).array.item()

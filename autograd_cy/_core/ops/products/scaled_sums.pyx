@@ -1,4 +1,4 @@
-"""Sums of a tensor with a product of others, each times a number: addmv, addbmm, baddbmm, addr; also in place."""
+"""Sums of a tensor and a product of others, both scaled: addmv, addbmm, baddbmm, addr; also in place."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ cnp.import_array()
 
 
 cdef class ScaledProduct(Bilinear):
-    """Of beta * input + alpha * a product: its gradients by the two factors, of the result's and the other's conjugate."""
+    """Of beta * input + alpha * product. `first` and `second` are the gradients of the factors, without alpha."""
 
     cdef object first(self, object g, object b):
         raise NotImplementedError
@@ -84,7 +84,7 @@ cdef class AddbmmBackward0(ScaledProduct):
         return ("batch1", "batch2", None)
 
     cdef object of(self, object a, object b):
-        """One product of all samples beside each other."""
+        """One product of all samples side by side."""
         if shape_of(a)[0] != shape_of(b)[0] or shape_of(a)[2] != shape_of(b)[1]:
             a.bmm(b)                    # raises if the shapes don't fit
         inner = shape_of(a)[0] * shape_of(a)[2]
@@ -113,7 +113,7 @@ cdef class AddrBackward0(ScaledProduct):
 
 
 cdef object scaled_sum(ScaledProduct node, Tensor x, Tensor a, Tensor b, object beta, object alpha):
-    """beta * x + alpha * the node's product, of the product's shape; with beta=0 the input is ignored, nan and all."""
+    """beta * x + alpha * the node's product, in the product's shape; with beta=0 the input is ignored, even nan."""
     cdef Tensor y
     cdef object array
     cdef int paused = pause()
@@ -138,23 +138,23 @@ cdef object scaled_sum(ScaledProduct node, Tensor x, Tensor a, Tensor b, object 
 
 
 cdef object number_for(object number, int dtype_code):
-    """A factor, which may be a tensor of one element; PyTorch cuts those of integers off."""
+    """A factor, also from a tensor of one element; PyTorch truncates it for integers."""
     if isinstance(number, Tensor):
         number = number.item()
     return bool(number) if dtype_code == BOOL else int(number) if dtype_code < FLOAT16 else number
 
 
 def sum_of_samples(input, product, beta, alpha):
-    """The same of BatchedTensors."""
+    """`scaled_sum` for BatchedTensors."""
     if alpha != 1:
         product = product * alpha
     if beta == 0:
-        return masked_fill(input, new_tensor(np.array(True)), 0) + product      # which has a gradient: zeros
+        return masked_fill(input, new_tensor(np.array(True)), 0) + product      # gives the input a gradient: zeros
     return (input if beta == 1 else input * beta) + product
 
 
 cdef int check_numbers(Tensor input, object beta, object alpha) except -1:
-    """Sums of integers take integers."""
+    """Refuse factors that are not integers for sums of integers."""
     if code_of(input.array) < FLOAT16:
         for name, number in (("beta", beta), ("alpha", alpha)):
             if isinstance(number, (float, complex)):
@@ -163,7 +163,7 @@ cdef int check_numbers(Tensor input, object beta, object alpha) except -1:
 
 
 cdef int check_types(str operation, tuple tensors) except -1:
-    """The types agree, and are none of bool."""
+    """Check that the types agree and are not bool."""
     cdef Tensor x, first = <Tensor> tensors[0]
     for x in tensors:
         if code_of(x.array) != code_of(first.array):

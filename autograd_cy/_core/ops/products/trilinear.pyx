@@ -14,7 +14,7 @@ from autograd_cy._core.ops.registry import op
 def bilinear(input1, input2, weight, bias=None):
     """bilinear(input1, input2, weight, bias=None) -> Tensor: y[k] = input1 @ weight[k] @ input2 + bias[k].
 
-    Of (*, in1), (*, in2), (out, in1, in2) and (out,): (*, out). RuntimeError for other sizes, and for different dtypes.
+    Shapes (*, in1), (*, in2), (out, in1, in2) and (out,) give (*, out). RuntimeError for other sizes or different dtypes.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.bilinear(ag.ones(1, 2), ag.ones(1, 3), ag.ones(1, 2, 3), ag.ones(1))

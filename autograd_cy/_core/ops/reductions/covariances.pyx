@@ -1,4 +1,4 @@
-"""Covariances and correlations of variables, distances, and rows that are made shorter."""
+"""Covariances and correlations of variables, distances, and renorm."""
 
 import warnings
 
@@ -24,8 +24,8 @@ def cov(input, *, correction: int = 1, fweights: Tensor | None = None, aweights:
     """cov(input, *, correction=1, fweights=None, aweights=None) -> Tensor: the covariances of variables, each a row of
     observations.
 
-    Their sum of products is divided by the number of observations less the correction. `fweights` says how often each
-    observation occurs, `aweights` how much it counts.
+    The sums of products are divided by the number of observations minus the correction. `fweights` are the frequencies of the
+    observations, `aweights` their weights.
 
     >>> import autograd_cy as ag
     >>> ag.cov(ag.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
@@ -78,7 +78,7 @@ def corrcoef(input):
 
 
 cdef bint variances_fit(object covariances):
-    """Whether they stay in the range of the type in correlations and their derivatives."""
+    """Whether correlations and their derivatives stay in the range of the type."""
     variances = covariances.diagonal() if covariances.ndim else covariances
     return variances.dtype.itemsize < 4 or fourth_powers_fit(dense(variances.real))
 
@@ -96,8 +96,8 @@ def dist(input, other: Tensor, p: float = 2):
 
 @op(methods=("renorm",), batch=sample_by_sample)
 def renorm(input, p: float, dim: int, maxnorm: float):
-    """renorm(input, p, dim, maxnorm) -> Tensor: the parts of a tensor along `dim`, those whose p-norm is above `maxnorm`
-    divided so that it is that.
+    """renorm(input, p, dim, maxnorm) -> Tensor: scale down the slices along `dim` with a p-norm above `maxnorm` to that
+    norm.
 
     >>> import autograd_cy as ag
     >>> ag.renorm(ag.tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0)

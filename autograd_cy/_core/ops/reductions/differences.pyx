@@ -1,4 +1,4 @@
-"""Differences of neighbours, and areas under a curve by the trapezoid rule."""
+"""Differences of neighbours, areas by the trapezoid rule, and slopes."""
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, UINT8, code_of
 from autograd_cy._core.graph.record cimport as_tensor, shape_of, wrap_dim
@@ -23,7 +23,7 @@ cdef tuple neighbours(object x, int dim):
 def diff(input, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None):
     """diff(input, n=1, dim=-1, prepend=None, append=None) -> Tensor: the differences of neighbours along `dim`, n times.
 
-    `prepend` and `append` are tensors that are put before and behind first. Of bools it tells where neighbours differ.
+    `prepend` and `append` are joined to the ends first. For bools it tells where neighbours differ.
 
     >>> import autograd_cy as ag
     >>> ag.diff(ag.tensor([1.0, 3.0, 2.0]))
@@ -56,7 +56,7 @@ def diff(input, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append
 # areas
 
 cdef object spacing(object y, object x, int dim):
-    """The differences of `x`, so that they broadcast to neighbours of y along `dim`."""
+    """The differences of `x`, shaped to broadcast to neighbours of y along `dim`."""
     if x.ndim == 1:
         if x.shape[0] != y.shape[dim]:
             raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
@@ -68,13 +68,13 @@ cdef object spacing(object y, object x, int dim):
 
 
 cdef object areas(object y, object x, object dx, int dim):
-    """The areas between neighbours along a dimension, twice; then they are halved, or their sum is."""
+    """Twice the areas between neighbours along a dimension; the callers halve them or their sum."""
     after, before = neighbours(y, dim)
     return (after + before) * (dx if x is None else spacing(y, x, dim))
 
 
 cdef tuple sampled(object y, object x, object dx, object dim, str operation):
-    """(y, x, dx, dim) as the two functions below take them."""
+    """The checked arguments (y, x, dx, dim) of the two functions below."""
     cdef object values = as_tensor(y, operation)
     if code_of((<Tensor> values).array) == BOOL:
         raise RuntimeError(f"{operation}: received a bool input for `y`, but bool is not supported")
@@ -88,7 +88,7 @@ cdef tuple sampled(object y, object x, object dx, object dim, str operation):
 
 
 def batched_areas(call, y, x=None, *, dx=None, dim=-1):
-    """Points that are batched get all dimensions of a sample: by them they are told from those that are the same for all."""
+    """Batched points are expanded to full rank, which tells them from points shared by all samples."""
     cdef int rank = rank_of(y), d = one_dim(dim, rank, "trapezoid")
     if not call.is_batched(x):
         if x is not None and x.ndim > 1:
@@ -137,7 +137,7 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim=-1
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim=-1):
     """cumulative_trapezoid(y, x=None, *, dx=None, dim=-1) -> Tensor: the areas under a curve up to each point but the first.
 
-    As trapezoid(), of which the result is the last element along `dim`.
+    Like trapezoid(), whose result is the last element along `dim`.
 
     >>> import autograd_cy as ag
     >>> ag.cumulative_trapezoid(ag.tensor([1.0, 2.0, 3.0]))
@@ -151,10 +151,10 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | None
 
 @op(batch=COMPOSITE)
 def gradient(input, *, spacing: Any = 1, dim: _Dims | None = None, edge_order: int = 1):
-    """gradient(input, *, spacing=1, dim=None, edge_order=1) -> tuple of Tensors: the slopes of sampled values along each of
-    the dimensions, by central differences; at the edges by differences of order 1 or 2.
+    """gradient(input, *, spacing=1, dim=None, edge_order=1) -> tuple of Tensors: the slopes of sampled values along each
+    dimension, by central differences; at the edges by differences of order 1 or 2.
 
-    `spacing` is the distance of the points, one for each dimension, or vectors of their coordinates.
+    `spacing` is the distance between points, one for each dimension, or vectors of their coordinates.
 
     >>> import autograd_cy as ag
     >>> ag.gradient(ag.tensor([1.0, 4.0, 9.0]))
@@ -178,7 +178,7 @@ def gradient(input, *, spacing: Any = 1, dim: _Dims | None = None, edge_order: i
 
 
 cdef object slopes(object x, object points, int dim, bint squared):
-    """Along one dimension; `squared`: at the edges by a parabola through three points."""
+    """Slopes along one dimension; `squared`: at the edges by a parabola through three points."""
     cdef tuple all_before = (slice(None),) * dim
     n = x.shape[dim]
 
@@ -191,7 +191,7 @@ cdef object slopes(object x, object points, int dim, bint squared):
         steps = None
     first, last = (points, points) if steps is None else (steps[:1], steps[-1:])
     parts = []
-    if n > 2 and steps is None:                 # whatever stands between, nan as well
+    if n > 2 and steps is None:                 # skips the middle value, even if it is nan
         parts.append((part(2, n) - part(0, n - 2)) / (2 * points))
     elif n > 2:
         parts.append(through_three(part(0, n - 2), part(1, n - 1), part(2, n), steps[:-1], steps[1:], 1))

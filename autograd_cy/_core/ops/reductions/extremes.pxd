@@ -1,4 +1,4 @@
-"""Nodes of operations whose result is the value of some elements, without their indices."""
+"""Nodes of operations that return the value of some elements, without their indices."""
 
 from autograd_cy._core.ops.reductions.reduction_node cimport WeightedReduction
 

@@ -1,7 +1,7 @@
 """The largest and the smallest elements: their values and their indices.
 
-Where several are equal, the index is that of the first. What takes the value alone shares its gradient equally among
-them, what gives an index (`max` along a dimension) leaves it all to that element.
+Among equal elements the first one gives the index. An operation that returns only values shares its gradient equally among
+them; one that returns an index (`max` along a dimension) gives it all to the indexed element.
 """
 
 import numpy as np
@@ -46,12 +46,12 @@ cdef class Extreme(WeightedReduction):
         y = y.reshape(reduced_sizes(x, dims, True))
         equal = self.is_result(x, y)
         count = np.sum(equal, dim_tuple(dims) if cnp.PyArray_NDIM(x) else None, keepdims=True)
-        count = np.maximum(count, ~np.isnan(y))         # of what was overwritten nothing is the result
+        count = np.maximum(count, ~np.isnan(y))         # after an overwrite no element may equal the result
         with np.errstate(invalid="ignore"):
             return new_tensor(cast(np.asarray(np.divide(equal, count)), code_of(x)))
 
     cdef object vjp(self, object g, int i):
-        """The other elements get zeros, also from an infinite gradient."""
+        """Other elements get zeros, even if the gradient is infinite."""
         weights = self.weights()
         return in_type(self.spread(g) * weights, self.dtype_codes[0]).masked_fill(weights == 0, 0)
 
@@ -147,7 +147,7 @@ cdef Tensor extreme_along(object input, object dim, bint keepdim, bint largest):
 def amax(input, dim=(), keepdim=False):
     """amax(input, dim=(), keepdim=False) -> Tensor: the largest of all elements, or along `dim`, one or several.
 
-    Equal elements share the gradient. RuntimeError or IndexError where there is nothing to choose from.
+    Equal elements share the gradient. RuntimeError or IndexError if there are no elements.
 
     >>> import autograd_cy as ag
     >>> ag.amax(ag.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
@@ -160,7 +160,7 @@ def amax(input, dim=(), keepdim=False):
 def amin(input, dim=(), keepdim=False):
     """amin(input, dim=(), keepdim=False) -> Tensor: the smallest of all elements, or along `dim`, one or several.
 
-    Equal elements share the gradient. RuntimeError or IndexError where there is nothing to choose from.
+    Equal elements share the gradient. RuntimeError or IndexError if there are no elements.
 
     >>> import autograd_cy as ag
     >>> ag.amin(ag.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
@@ -172,7 +172,7 @@ def amin(input, dim=(), keepdim=False):
 # indices
 
 cdef cnp.ndarray indices_of(cnp.ndarray array, int dim, bint largest):
-    """The index of the extreme element along `dim`, which is gone from the result."""
+    """The index of the extreme element along `dim`; the result lacks that dimension."""
     if cnp.PyArray_NDIM(array) == 0:
         array = array.reshape(1)
     return <cnp.ndarray> (PyArray_ArgMax(array, dim, NULL) if largest else PyArray_ArgMin(array, dim, NULL))
@@ -202,7 +202,7 @@ cdef Tensor index_of_extreme(object input, object dim, bint keepdim, bint larges
 def argmax(input, dim=None, keepdim=False):
     """argmax(input, dim=None, keepdim=False) -> Tensor: the index of the largest element along `dim`, int64.
 
-    Without `dim` it is the index among all elements in order.
+    Without `dim` it is the index among the flattened elements.
 
     >>> import autograd_cy as ag
     >>> ag.argmax(ag.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
@@ -215,7 +215,7 @@ def argmax(input, dim=None, keepdim=False):
 def argmin(input, dim=None, keepdim=False):
     """argmin(input, dim=None, keepdim=False) -> Tensor: the index of the smallest element along `dim`, int64.
 
-    Without `dim` it is the index among all elements in order.
+    Without `dim` it is the index among the flattened elements.
 
     >>> import autograd_cy as ag
     >>> ag.argmin(ag.tensor([[1.0, 4.0], [3.0, 2.0]]), dim=1)
@@ -252,7 +252,7 @@ cdef object extreme_with_index(Tensor x, object dim, bint keepdim, bint largest)
 
 
 cdef object extreme(object input, object dim, bint keepdim, object other, bint largest):
-    """The three forms of max and min."""
+    """max and min in their three forms."""
     cdef Tensor x = as_tensor(input, "max" if largest else "min")
     if isinstance(dim, Tensor):
         dim, other = None, dim
@@ -281,7 +281,7 @@ def max(input, dim=None, keepdim=False, *, other=None):
     """max(input) -> Tensor: the largest element; equal ones share the gradient.
 
     max(input, dim, keepdim=False) -> (values, indices): the largest elements along one dimension, and the first index of
-    each, to which the gradient goes. max(input, other) is maximum(input, other).
+    each, which receives the gradient. max(input, other) is maximum(input, other).
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor([[1.0, 4.0], [3.0, 2.0]])
@@ -296,7 +296,7 @@ def min(input, dim=None, keepdim=False, *, other=None):
     """min(input) -> Tensor: the smallest element; equal ones share the gradient.
 
     min(input, dim, keepdim=False) -> (values, indices): the smallest elements along one dimension, and the first index of
-    each, to which the gradient goes. min(input, other) is minimum(input, other).
+    each, which receives the gradient. min(input, other) is minimum(input, other).
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor([[1.0, 4.0], [3.0, 2.0]])

@@ -1,4 +1,4 @@
-"""How many elements there are of each kind. Nothing here has a derivative, as in PyTorch."""
+"""Histograms and counts. Nothing here has a derivative, as in PyTorch."""
 
 import numpy as np
 
@@ -16,9 +16,9 @@ cnp.import_array()
 
 @op(methods=("bincount",), batch=sample_by_sample)
 def bincount(input, weights: Tensor | None = None, minlength: int = 0):
-    """bincount(input, weights=None, minlength=0) -> Tensor: how often each number from 0 on occurs in a vector of integers.
+    """bincount(input, weights=None, minlength=0) -> Tensor: the number of occurrences of each integer from 0 on in a vector.
 
-    With `weights` the sums of those, as float64 (float32 weights: float32). The result has at least `minlength` elements.
+    With `weights` their sums, as float64 (float32 weights: float32). The result has at least `minlength` elements.
 
     >>> import autograd_cy as ag
     >>> ag.bincount(ag.tensor([1, 2, 2]))
@@ -51,9 +51,9 @@ cdef Tensor checked(object input, str operation, str kernel):
 
 @op(methods=("histc",), batch=sample_by_sample)
 def histc(input, bins: int = 100, min: float = 0, max: float = 0):
-    """histc(input, bins=100, min=0, max=0) -> Tensor: how many elements lie in each of `bins` intervals of one width.
+    """histc(input, bins=100, min=0, max=0) -> Tensor: the number of elements in each of `bins` intervals of equal width.
 
-    They go from min to max; where those are equal, from the smallest element to the largest. Others aren't counted.
+    They range from min to max, or, if these are equal, from the smallest element to the largest. Others aren't counted.
 
     >>> import autograd_cy as ag
     >>> ag.histc(ag.tensor([1.0, 2.0, 1.0]), bins=2)
@@ -77,19 +77,19 @@ def histc(input, bins: int = 100, min: float = 0, max: float = 0):
 
 
 cdef object edges_of(double low, double high, Py_ssize_t bins, object kind):
-    """Edges as linspace() has them: one half counted from the lower end, the other one from the upper."""
+    """Edges as in linspace(): one half counted from the lower end, the other from the upper."""
     wide = np.float64 if kind == np.float64 else np.float32
     i, step = np.arange(bins + 1).astype(wide), wide((high - low) / bins)
     return np.where(i < (bins + 1) // 2, wide(low) + step * i, wide(high) - step * (bins - i)).astype(kind)
 
 
 cdef object counted(object values, object edges, object weights):
-    """How many values, or what weights, lie between neighbouring edges."""
+    """The number of values, or the sum of their weights, between neighbouring edges."""
     return counted_in_boxes([values], [edges], weights)
 
 
 cdef object counted_in_boxes(list columns, list edges, object weights):
-    """How many points, whose coordinates are columns, or what weights, lie in each box; the last ones have upper ends."""
+    """The number of points, or the sum of their weights, in each box. The last boxes include their upper ends."""
     inside = np.logical_and.reduce([(x >= e[0]) & (x <= e[-1]) for x, e in zip(columns, edges)])
     cdef list sizes = [len(e) - 1 for e in edges]
     flat = np.int64(0)
@@ -99,7 +99,7 @@ cdef object counted_in_boxes(list columns, list edges, object weights):
 
 
 cdef object places_between(object values, object edges):
-    """In which interval each value lies: guessed as if they were of one width, which takes a quarter of a search's time."""
+    """The interval of each value: guessed for equal widths and corrected, which takes a quarter of a search's time."""
     cdef Py_ssize_t last = len(edges) - 2
     with np.errstate(all="ignore"):
         guess = ((values - edges[0]) * ((last + 1) / (edges[-1] - edges[0]))).astype(np.int64)
@@ -113,7 +113,7 @@ cdef object places_between(object values, object edges):
 
 
 cdef object weights_of(object weight, Tensor x, tuple sizes):
-    """The weights of the points of x in a row, checked; None if there are none."""
+    """The checked weights of the points of x, flattened; None if there are none."""
     if weight is None:
         return None
     cdef Tensor w = tensor_argument(weight, "histogram", "weight", 4)
@@ -125,7 +125,7 @@ cdef object weights_of(object weight, Tensor x, tuple sizes):
 
 
 cdef object edges_between(object values, object bounds, Py_ssize_t bins):
-    """The edges of intervals between two bounds; None: the smallest and the largest value. Equal bounds move apart."""
+    """The edges of intervals between two bounds, by default the smallest and largest value. Equal bounds move apart."""
     low, high = bounds or ((values.min(), values.max()) if values.size else (0, 1))
     if low == high:
         low, high = low - .5, high + .5
@@ -135,11 +135,11 @@ cdef object edges_between(object values, object bounds, Py_ssize_t bins):
 @op(methods=("histogram",), batch=sample_by_sample)
 def histogram(input, bins: int | Tensor, *, range: tuple[float, float] | None = None, weight: Tensor | None = None,
               density: bool = False):
-    """histogram(input, bins, *, range=None, weight=None, density=False) -> histogram: how many elements, or what weights, lie
-    in each of the intervals.
+    """histogram(input, bins, *, range=None, weight=None, density=False) -> histogram: the number of elements, or the sum of
+    their weights, in each interval.
 
-    A named tuple of the counts and of the edges. `bins` is the number of intervals of one width, in `range` or from the
-    smallest element to the largest, or their edges. With density=True counts are divided by all and by the widths.
+    A named tuple of the counts and the edges. `bins` is the number of intervals of equal width, in `range` or from the
+    smallest element to the largest, or their edges. With density=True counts are divided by their sum and by the widths.
 
     >>> import autograd_cy as ag
     >>> ag.histogram(ag.tensor([1.0, 2.0, 1.0]), bins=2).hist
@@ -158,7 +158,7 @@ def histogram(input, bins: int | Tensor, *, range: tuple[float, float] | None = 
 
 
 cdef list all_edges(list columns, object bins, object range):
-    """The edges along each dimension, of the columns' type."""
+    """The edges along each dimension, in the columns' type."""
     cdef int n = len(columns)
     if isinstance(bins, int):
         bins = [bins] * n
@@ -185,13 +185,13 @@ cdef list all_edges(list columns, object bins, object range):
 @op(batch=sample_by_sample)
 def histogramdd(input, bins: int | Sequence[int] | Sequence[Tensor], range: Sequence[float] | None = None,
                 weight: Tensor | None = None, density: bool = False):
-    """histogramdd(input, bins, range=None, weight=None, density=False) -> histogramdd: how many points, or what weights, lie
-    in each of the boxes.
+    """histogramdd(input, bins, range=None, weight=None, density=False) -> histogramdd: the number of points, or the sum of
+    their weights, in each box.
 
-    A named tuple of the counts and of the edges along each dimension. The coordinates of a point are the input's last
+    A named tuple of the counts and the edges along each dimension. The coordinates of a point are the input's last
     dimension. `bins` is the number of intervals along each dimension or along all, in `range` (lower and upper bounds in
-    turn) or from the smallest element to the largest, or their edges. With density=True counts are divided by all and by
-    the sizes of the boxes.
+    turn) or from the smallest element to the largest, or their edges. With density=True counts are divided by their sum and
+    by the sizes of the boxes.
 
     >>> import autograd_cy as ag
     >>> ag.histogramdd(ag.tensor([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]), bins=[2, 2]).hist

@@ -37,14 +37,14 @@ cdef Kernel[NCODES] SQRT, ABSOLUTE, POWER
 
 
 cdef cnp.ndarray call1(Kernel *kernels, cnp.ndarray a, int result, cnp.ndarray out):
-    """A borrowed loop of one argument, into `out` or (None) a new array of type `result`."""
+    """Call a borrowed loop of one argument; the result goes to `out` or (None) a new array of type `result`."""
     cdef PyObject *operands[1]
     operands[0] = <PyObject *> a
     return evaluate(&kernels[code_of(a)], operands, 1, result, out)
 
 
 cdef cnp.ndarray call2(Kernel *kernels, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out):
-    """Call NumPy's loop of two arguments."""
+    """Call a borrowed loop of two arguments."""
     cdef PyObject *operands[2]
     operands[0] = <PyObject *> a
     operands[1] = <PyObject *> b
@@ -53,7 +53,7 @@ cdef cnp.ndarray call2(Kernel *kernels, cnp.ndarray a, cnp.ndarray b, cnp.ndarra
 
 @cython.final
 cdef class LinalgVectorNormBackward0(FusedReduction):
-    """The third constant is the order."""
+    """Third constant: the order."""
 
     cdef tuple saved_names(self):
         return ("self", None, "result")
@@ -62,11 +62,11 @@ cdef class LinalgVectorNormBackward0(FusedReduction):
         return ("dim", "keepdim", "ord")
 
     cdef object vjp(self, object g, int i):
-        # the number of elements that are not zero: constant, so PyTorch gives it no gradient at all
+        # it counts nonzero elements, which is locally constant; PyTorch gives it no gradient at all
         if self.constants[2] == 0:
             return None
         cdef object y, limit
-        if self.constants[2] == 1:      # of order 1 it is sgn(x) g
+        if self.constants[2] == 1:      # the gradient of order 1 is sgn(x) g
             return WeightedReduction.vjp(self, g, i)
         y = unpack(self, 2)
         result = WeightedReduction.vjp(self, g.where(y != 0, 0), i)
@@ -94,7 +94,7 @@ cdef class LinalgVectorNormBackward0(FusedReduction):
         return (new_zeros(code_of(x), 0, NULL), s) if quotients_fit(s, g, y) else None
 
     cdef object weights(self):
-        """The derivative of the norm; where the norm is 0 it is 0."""
+        """The derivative of the norm; it is 0 where the norm is 0."""
         p = self.constants[2]
         x = self.computed_in()
         if p == 1:
@@ -109,12 +109,12 @@ cdef class LinalgVectorNormBackward0(FusedReduction):
         return (x.sgn() * scaled ** (p - 1)).where(self.spread(y != 0), 0)
 
     cdef object computed_in(self):
-        """The input, in the type that the norm was computed in."""
+        """The input in the type in which the norm was computed."""
         cdef int dtype_code = self.dtype_codes[1]
         return in_type(unpack(self, 0), to_complex(dtype_code) if self.dtype_codes[0] >= COMPLEX64 else dtype_code)
 
     cdef object shares(self):
-        """Of the largest (smallest) elements: one over how many there are."""
+        """For each largest (smallest) element one over their number, 0 for others."""
         cdef cnp.ndarray x = saved_array(self, 0)
         y = (<Tensor> self.spread(unpack(self, 2))).array
         equal = np.absolute(x) == y
@@ -150,12 +150,12 @@ cdef cnp.ndarray norm_of(cnp.ndarray array, object order, Dims dims, bint keepdi
 
 
 cdef object exponent_of_root(object order, object descr):
-    """One over the order, with the digits of the type."""
+    """One over the order, in the precision of the type."""
     return 1 / (np.longdouble(order) if descr.char == "g" else float(order))
 
 
 cdef cnp.ndarray roots_of_sums(cnp.ndarray array, cnp.ndarray total, object order, Dims dims, bint keepdim):
-    """The norms, in place of the sums of powers. Those whose sum left the range of the type are computed again."""
+    """Turn sums of powers into norms, in place. Norms with a sum out of the range of the type are computed again."""
     cdef int ndim = cnp.PyArray_NDIM(array)
     cdef double p = order
     cdef object lost = None
@@ -175,7 +175,7 @@ cdef cnp.ndarray roots_of_sums(cnp.ndarray array, cnp.ndarray total, object orde
 
 
 cdef object lost_sums(cnp.ndarray array, cnp.ndarray total, double p, Dims dims, bint keepdim):
-    """Which sums of powers left the range; those of zeros are right."""
+    """Which sums of powers left the range; sums that are 0 because all elements are 0 don't count."""
     limits = np.finfo(total.dtype)
     with np.errstate(all="ignore"):
         lost = ~((total >= limits.tiny / limits.eps) & (total <= limits.max) | np.isnan(total))
@@ -203,7 +203,7 @@ cdef cnp.ndarray rescaled(cnp.ndarray array, object order, Dims dims, bint keepd
 
 
 cdef cnp.ndarray sum_of_squares(cnp.ndarray array, Dims dims, bint keepdim):
-    """Of |x|; complex numbers are seen as pairs of real ones."""
+    """The sum of |x|^2; complex numbers are read as pairs of real ones."""
     cdef int ndim = cnp.PyArray_NDIM(array), dtype_code = code_of(array)
     if dtype_code < COMPLEX64:
         return reduced(&SUM_OF_SQUARES, array, dims, keepdim)
@@ -215,7 +215,7 @@ cdef cnp.ndarray sum_of_squares(cnp.ndarray array, Dims dims, bint keepdim):
 
 
 cdef int norm_code(cnp.ndarray array, object wanted) except -1:
-    """The type to compute in: the input's, or the one asked for, which must be as wide and complex if that is."""
+    """The type to compute in: the input's, or `wanted`, which must be as wide, and complex if the input is."""
     cdef int own = code_of(array), dtype_code
     if own < FLOAT16:
         raise RuntimeError(f"linalg.vector_norm: Expected a floating point or complex tensor as input. Got {type_word(own)}")
@@ -244,8 +244,8 @@ cdef object order_of(object p):
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     """norm(input, p='fro', dim=None, keepdim=False, dtype=None) -> Tensor: the p-norm of all elements, or along `dim`.
 
-    The p-th root of the sum of |x| ** p; p=inf and -inf: the largest and smallest |x|; p=0: how many are not 0; 'fro' is 2.
-    Its gradient is 0 where the norm is 0. RuntimeError for integers.
+    The p-th root of the sum of |x| ** p; p=inf and -inf: the largest and smallest |x|; p=0: the number of nonzeros; 'fro' is
+    2. Its gradient is 0 where the norm is 0. RuntimeError for integers.
 
     >>> import autograd_cy as ag
     >>> ag.norm(ag.tensor([3.0, 4.0]))
@@ -270,7 +270,7 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
 
 
 cdef int check_identity(cnp.ndarray array, double p, Dims dims, bint all_of_them) except -1:
-    """Refuse norms of nothing that have no value."""
+    """Refuse norms of empty operands that have no value."""
     cdef int axis
     if p >= 0 and p != inf:
         return 0

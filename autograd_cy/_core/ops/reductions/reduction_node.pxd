@@ -1,4 +1,4 @@
-"""What the reductions share: the sets of dimensions that arguments name, the families of nodes."""
+"""Shared by the reductions: sets of dimensions, and the families of nodes."""
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
@@ -18,7 +18,7 @@ cdef class Reduction(Node):
 
 
 cdef class WeightedReduction(Reduction):
-    """Its gradient is the output's, times `weights` of the input's shape."""
+    """Its gradient is the output's times `weights`, which have the input's shape."""
 
     cdef object weights(self)
     cdef object group_sum(self, object values)
@@ -26,7 +26,7 @@ cdef class WeightedReduction(Reduction):
 
 
 cdef class FusedReduction(WeightedReduction):
-    """Its gradient is a kernel's: f(x, c, s) of the input and of two arrays in the shape of the output."""
+    """A kernel computes its gradient: f(x, c, s) of the input and of two arrays in the shape of the output."""
 
     cdef Kernel *kernel(self, int dtype_code) except? NULL
     cdef tuple operands(self, cnp.ndarray x, cnp.ndarray g, Dims dims)

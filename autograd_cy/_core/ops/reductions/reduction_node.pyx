@@ -1,4 +1,4 @@
-"""What the reductions share: the sets of dimensions that arguments name, and the families of nodes."""
+"""Shared by the reductions: sets of dimensions, and the families of nodes."""
 
 from cpython.object cimport PyObject
 
@@ -26,7 +26,7 @@ cnp.import_array()
 # dimensions
 
 cdef Dims dims_of(object dim, int ndim, str operation) except? 0:
-    """The dimensions that `dim` names: an int or a sequence of them; all for None and for an empty sequence."""
+    """The dimensions in `dim`, an int or a sequence; all for None and for an empty sequence."""
     cdef Dims dims = 0, bit
     if dim is None:
         return all_dims(ndim)
@@ -45,7 +45,7 @@ cdef inline Dims all_dims(int ndim) noexcept:
 
 
 cdef int one_dim(object dim, int ndim, str operation) except -1:
-    """The one dimension that `dim` names, counted from the front."""
+    """The dimension `dim`, counted from the front."""
     if type(dim) is not int and (isinstance(dim, bool) or not hasattr(dim, "__index__")):
         raise TypeError(f"{operation}() received an invalid combination of arguments: argument 'dim' must be int, "
                         f"not {type(dim).__name__}")
@@ -58,7 +58,7 @@ cdef tuple dim_tuple(Dims dims):
 
 
 cdef object with_kept(object x, tuple sizes, Dims dims):
-    """A reduced Tensor reshaped, so that it broadcasts to the sizes that it was reduced from."""
+    """A reduced Tensor reshaped to broadcast to the sizes before the reduction."""
     cdef int axis, ndim = cnp.PyArray_NDIM((<Tensor> x).array)
     if ndim == 0 or ndim == len(sizes):
         return x
@@ -68,7 +68,7 @@ cdef object with_kept(object x, tuple sizes, Dims dims):
 # types
 
 cdef object in_type(object x, int dtype_code):
-    """A Tensor in the type `dtype_code`; of a complex one in a real type, the real part."""
+    """A Tensor in the type `dtype_code`. From complex to real, it takes the real part."""
     cdef int own = code_of((<Tensor> x).array)
     if own == dtype_code:
         return x
@@ -76,7 +76,7 @@ cdef object in_type(object x, int dtype_code):
 
 
 cdef int type_in(cnp.ndarray array, object wanted) except -1:
-    """The type to compute in: the one asked for, else the array's. Warns of imaginary parts that it loses."""
+    """The type to compute in: `wanted`, or by default the array's. Warns if imaginary parts are lost."""
     cdef int dtype_code = code_of(array)
     cdef int asked = dtype_code if wanted is None else as_dtype(wanted).dtype_code
     if dtype_code >= COMPLEX64 > asked:
@@ -85,7 +85,7 @@ cdef int type_in(cnp.ndarray array, object wanted) except -1:
 
 
 cdef int sum_code(cnp.ndarray array, object wanted) except -1:
-    """The type of a sum or product: the one asked for, else the input's, int64 for integers and bools."""
+    """The type of a sum or product: `wanted`, or by default the input's, int64 for integers and bools."""
     cdef int dtype_code = type_in(array, wanted)
     return INT64 if wanted is None and dtype_code < FLOAT16 else dtype_code
 
@@ -95,7 +95,7 @@ cdef int sum_code(cnp.ndarray array, object wanted) except -1:
 cdef class Reduction(Node):
 
     cdef object jvp(self, tuple tangents):
-        """A linear one is computed again, in the type that the result had."""
+        """A linear reduction is applied to the tangent, in the type of the result."""
         operation = linear_operation(self)
         if operation is None:
             return NotImplemented
@@ -122,11 +122,11 @@ cdef class WeightedReduction(Reduction):
         return (in_type(self.group_sum(terms), self.dtype_codes[1]),)
 
     cdef object group_sum(self, object values):
-        """The sums of values of the input's shape."""
+        """The sums of values in the input's shape."""
         return values.sum(self.constants[0], self.constants[1])
 
     cdef object spread(self, object values):
-        """Values of the output's shape in one that broadcasts to the input's."""
+        """Reshape values of the output's shape to broadcast to the input's."""
         cdef tuple sizes = shape_of(<Tensor> unpack(self, 0))
         return with_kept(values, sizes, dims_of(self.constants[0], len(sizes), self.name()))
 
@@ -134,13 +134,13 @@ cdef class WeightedReduction(Reduction):
 cdef class FusedReduction(WeightedReduction):
 
     cdef Kernel *kernel(self, int dtype_code) except? NULL:
-        """That for inputs of a type; its loop is NULL, or this is, where there is none: then `weights` are multiplied."""
+        """The kernel for inputs of a type. If it is NULL or has no loop, `weights` are multiplied instead."""
         return NULL
 
     cdef tuple operands(self, cnp.ndarray x, cnp.ndarray g, Dims dims):
-        """(c, s), of the output's shape (with or without the reduced dimensions), in the type of x or (s) g.
+        """(c, s), in the output's shape (with or without the reduced dimensions); c has the type of x, s the type of g.
 
-        None where the kernel would lose more than the product of `weights` and g.
+        None if the kernel would lose more accuracy than the product of `weights` and g.
         """
         raise NotImplementedError
 
@@ -148,7 +148,7 @@ cdef class FusedReduction(WeightedReduction):
         cdef cnp.ndarray addend
         cdef object result
         if request.addend != NULL:
-            # not over g, which has another shape, or is read for each of several elements
+            # g can't be overwritten: it has another shape, or each element is read several times
             addend = <cnp.ndarray> request.addend
             result = fused_gradient(self, <cnp.ndarray> g, addend, addend if request.is_ours else None, False)
             if result is not None:
@@ -159,7 +159,7 @@ cdef class FusedReduction(WeightedReduction):
 
 
 cdef cnp.ndarray fused_gradient(FusedReduction node, cnp.ndarray gradient, cnp.ndarray addend, cnp.ndarray out, bint once):
-    """The gradient by the node's kernel, plus an addend or (None) without; None if there is no such kernel.
+    """The gradient by the node's kernel, plus an optional addend; None if there is no such kernel.
 
     `once`: it may be written over the input (NOTE [Gradient ownership], case 5). float16 is computed in float32.
     """
@@ -190,7 +190,7 @@ cdef cnp.ndarray fused_gradient(FusedReduction node, cnp.ndarray gradient, cnp.n
 
 
 cdef bint fits(cnp.ndarray g, cnp.ndarray x, Dims dims, bint keepdim) noexcept:
-    """Whether `g` has the shape of x reduced: ndarray.resize(), which counts no write, may have changed that of x."""
+    """Whether `g` has the shape of x reduced: ndarray.resize(), which counts no write, may have changed x's shape."""
     cdef npy_intp[MAX_DIMS] sizes
     cdef int axis, ndim = reduced_shape(x, dims, keepdim, sizes)
     if cnp.PyArray_NDIM(g) != ndim:
@@ -202,18 +202,18 @@ cdef bint fits(cnp.ndarray g, cnp.ndarray x, Dims dims, bint keepdim) noexcept:
 
 
 cdef cnp.ndarray spread_over(cnp.ndarray values, cnp.ndarray x, Dims dims):
-    """Values of the output's shape, seen in the shape of x; a single one as it is."""
+    """Values of the output's shape, expanded to the shape of x; a single value as it is."""
     return values if cnp.PyArray_NDIM(values) == 0 else expanded(values, sizes_of(x), dims)
 
 
 cdef bint may_need_gradient(Tensor x) except -1:
-    """Whether what is computed from a tensor has to be differentiable; else it is entered for hooks that look."""
+    """Whether results of a tensor must be differentiable. Otherwise they are only recorded for hooks."""
     cdef int mode = current_mode()
     return not mode & NO_GRAD and wants_grad(x) or mode & FORWARD_AD and has_tangent(x)
 
 
 cdef Tensor record_reduction(object node_class, tuple constants, Tensor x, Tensor y, int saves):
-    """Enter y, a reduction of x; the caller has made sure that this is wanted."""
+    """Record y, a reduction of x; the caller has checked that this is needed."""
     cdef Node node
     if not is_differentiable(code_of(y.array)) and may_need_gradient(x):
         raise RuntimeError(f"Autograd not support dtype: {type_word(code_of(y.array))}")
