@@ -66,7 +66,7 @@ cdef class EventReader:
         return 0
 
     cdef int read(self) except -1:
-        """Convert what was recorded to Python objects, by thread, the caller's first."""
+        """Convert events and allocations to Python objects, by thread, the caller's first."""
         cdef Ring *ring = first_ring()
         cdef list own = [], others = []
         cdef dict offsets = {}      # ring -> number of the thread, offset from its places to ours, first place

@@ -10,7 +10,7 @@ NOTE [Recording events]
      ending it later has no effect. Clocks that differ between cores don't move an event outside its parent.
   5. Recorders may overlap. Each one gets a copy of the events between its start and its stop, in all threads. When the last
      one stops, the rings are emptied (`epoch`); ending an event after that has no effect. A Recorder stops when it is freed.
-  6. A thread gets a ring with its first event. The ring lives as long as the thread, or until its events are read.
+  6. A thread gets a ring with its first event. The ring lives until the thread has ended and its events are read.
   7. Releasing the objects of events may run foreign code (`__del__`, weakref callbacks), which may record and let other
      threads run. So may reading. `users` counts the users of rings: meanwhile no ring is freed or emptied.
 """

@@ -15,7 +15,7 @@ cdef struct Thresholds:
     npy_intp copied_run             # elements of a run, below which NumPy copies a large array faster
     npy_intp partial_work           # elements, from which a sum uses partial results ...
     npy_intp partial_rows           # ... if it has that many rows
-    npy_intp deep_sum               # elements of a strided sum, from which it is accumulated in double
+    npy_intp deep_sum               # elements of a sum over distant elements, from which it is kept in double
     npy_intp fused_work             # elements, from which a kernel's results are summed block by block ...
     npy_intp fused_run              # ... if its runs have that length
     npy_intp long_choice            # elements of a row, from which NumPy's loop finds the largest faster

@@ -2,8 +2,8 @@
 
    Cython adds a frame for each function that an error leaves, ten for `x @ y`, whose source users don't have. Here a frame of
    the core replaces the package's frames directly above it, including Python functions. Frames that a hook or a custom
-   Function added in between stay. Steps replace nothing and add no frame. Public functions in Python use an entry instead
-   (entry.pyx). The debug build keeps all frames. */
+   Function added in between stay. Steps replace nothing, and are left out behind such a frame. Public functions in Python
+   use an entry instead (entry.pyx). The debug build keeps all frames. */
 #ifndef AUTOGRAD_CY_TRACEBACKS
 #define AUTOGRAD_CY_TRACEBACKS
 
