@@ -356,7 +356,7 @@ cdef class FunctionNode(Node):
         return 0
 
     cdef object checked_tangents(self, tuple results):
-        """The results of jvp, checked: a tangent or None for each output. Returns those of tensor outputs."""
+        """The results of jvp, checked: a tangent or None for each output. Returns the tangents of tensor outputs."""
         cdef int i
         cdef list tangents = []
         if len(results) != len(self.outputs):

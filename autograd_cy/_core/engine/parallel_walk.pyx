@@ -466,7 +466,7 @@ cdef class Walk(Job):
         return 0
 
     cdef bint is_over(self) except -1:
-        """Whether all nodes have run; if not, sleep until there may be work, or restart parked nodes."""
+        """Whether all nodes have run or one has failed; if not, sleep until there may be work, or restart parked nodes."""
         cdef Hold section
         hold(&section, <PyObject *> self)
         try:
