@@ -182,7 +182,7 @@ cdef object tangent_in(Tangent tangents, long long level):
 
 
 cdef Tangent with_tangent(Tangent tangents, long long level, object value, bint given=False):
-    """The tangents with `value` at that level (None: removed), without those of closed levels."""
+    """The tangents with `value` at that level (None: none there); closed levels are left out."""
     if tangents is not None and tangents.level > level:
         return one_more(with_tangent(tangents.outer, level, value, given), tangents.level, tangents.value, tangents.given)
     while tangents is not None and (tangents.level == level or not is_open(tangents.level)):

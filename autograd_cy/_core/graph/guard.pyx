@@ -206,7 +206,7 @@ cdef int unlock_held(Guard guard) except -1:
     return 0
 
 
-# what users get
+# arrays of users
 
 cdef cnp.ndarray view_of(cnp.ndarray array):
     """A separate array object on the same memory: its shape may be changed, and guards know it."""

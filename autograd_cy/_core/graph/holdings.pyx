@@ -8,8 +8,8 @@ node classes need not declare what they keep.
      outside, and so is everything that it leads to.
   3. Memory belongs to the array that owns it, at the end of the chain of views. So nothing is counted twice.
   4. A node holds what is reachable from it without passing through another node of the graph. At an object held from outside
-     only its memory counts. What objects of other types hold (packed values, a ctx's attributes) counts for the first node
-     that reaches it.
+     only its memory counts. Contents of other objects (packed values, a ctx's attributes) count for the first node that
+     reaches them.
   5. Modules, classes, code, frames and global names are not part of a graph.
 """
 
@@ -111,7 +111,7 @@ cdef int visit(PyObject *x, void *holdings) noexcept:
 
 @cython.final
 cdef class Holdings:
-    """What the nodes of a graph hold, as columns. Made for one question and then dropped."""
+    """The memory that the nodes of a graph hold, as columns. Made for one question and then dropped."""
     cdef list objects                   # the nodes, the given tensors, then objects reachable from them
     cdef Addresses numbers              # of the objects
     cdef Addresses treatments           # by the address of a type
@@ -358,7 +358,7 @@ cdef bint is_unknown(SavedTensor saved):
 
 
 def holdings_of(list nodes, list tensors, bint nans=False):
-    """What the nodes of a graph hold, given the `tensors` whose graph it is: a dict of columns.
+    """The memory that the nodes of a graph hold, as a dict of columns; `tensors` are its roots.
 
     "bytes", "kind" (0: held by the graph alone, 1: also from outside, 2: also, and it is a leaf's), "computed_by" (a node's
     number, or -1) and, with `nans`, "nan" have a row for each piece of memory. "node" and "storage" have one for each node

@@ -149,7 +149,7 @@ cdef Tensor tangent_of(Tensor x):
 
 
 cdef Tangent tangents_now(Tensor x):
-    """All tangents of `x`; those of a view are updated from its base first."""
+    """All tangents of `x`; a view first takes them from its base if it is outdated."""
     if not has_extras(x):
         return None
     cdef TensorExtras extras = x.extras

@@ -108,7 +108,7 @@ cdef class Tensor(TensorBase):
             set_once(self, counter_slot(self), VersionCounter.__new__(VersionCounter))
         return self.counter
 
-    # what it holds
+    # attributes
 
     @property
     def shape(self):

@@ -5,7 +5,7 @@ An infinite or NaN derivative turns a gradient of 0 into NaN. So a `where` passe
 Under safe_where() a gradient of 0 contributes 0:
   1. The backward's mode decides. The engine runs nodes in its checked loop (`GraphTask.watched`, `propagate_searched`), as
      for NaN detection; the usual loop doesn't test the mode. Each gradient that a node gives is searched for NaN, since 0
-     times anything else is 0. Without a NaN the gradient and what is recorded of it are bitwise as without the mode;
+     times anything else is 0. Without a NaN the gradient and its recorded graph are the same as without the mode;
   2. With a NaN the node computes the gradient again (`vjp_of_zeros`) by its rule on Tensors. Terms are set to 0 where the
      incoming gradient is 0, before they are summed, unless they are 0 already: a gradient may be 0 at a point where it
      changes, and the rule gives its second derivative. Replaced terms are constant. Saved tensors are unpacked again;
