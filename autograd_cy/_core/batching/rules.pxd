@@ -1,4 +1,4 @@
-"""Batching rules: what an operation does with operands that have a batch dimension."""
+"""Batching rules: how an operation handles operands with a batch dimension."""
 
 from autograd_cy._core.batching.levels cimport BatchLevel
 from autograd_cy._core.graph.tensor cimport Tensor

@@ -1,4 +1,4 @@
-"""Batching rules: what an operation does with operands that have a batch dimension.
+"""Batching rules: how an operation handles operands with a batch dimension.
 
 A rule receives the call (BatchedCall) and the arguments as given, in which tensors of the call's level are BatchedTensors. It
 returns the results for all samples, batch first. It calls the operation by `call(...)`, which is the in-place operation if
