@@ -51,7 +51,7 @@ cdef enum:
     HELD = 1        # references to the previous tensor that the caller of `written` has
 
 
-# what may be written
+# which writes are recorded or refused
 
 cdef bint is_recorded_write(Tensor target, object source, str operation) except -1:
     """Whether a write of `source` (Tensor, sequence of them, anything else) needs a node; raises if it can't have one."""
@@ -99,7 +99,7 @@ cdef int refuse_write(Tensor target, str operation) except -1:
         base = target.extras.base
         if target.extras.creation != IN_GRAD_MODE:
             raise refusal(target, False)
-        if base.grad_fn is None and (base.needs_grad or target.needs_grad):     # a separate leaf; the base was frozen
+        if base.grad_fn is None and (base.needs_grad or target.needs_grad):     # or a leaf whose base was frozen
             raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation. "
                                f"({operation}(): write under no_grad(), or to a clone() of the leaf)")
         if not lies_inside(base.array, target.array):
