@@ -1,6 +1,6 @@
-"""Sums, means and products along dimensions, and the truth of any or all elements.
+"""Sums, means and products along dimensions, and whether any or all elements are true.
 
-Where an operation takes `dim` and `keepdim`: dim is a dimension or (prod: not) several, negative ones counted
+For `dim` and `keepdim` of an operation: dim is a dimension or (prod: not) several, negative ones counted
 from the end; without it all elements are reduced. keepdim leaves the reduced dimensions in place with size 1.
 """
 
@@ -32,7 +32,7 @@ cnp.import_array()
 # sum and mean
 
 cdef class LinearReduction(Reduction):
-    """Of sum and mean; the third constant is the sizes of the input."""
+    """Of sum and mean; third constant: the sizes of the input."""
 
     cdef object vjp_array(self, object gradient, int i, Request *request):
         cdef cnp.ndarray g = <cnp.ndarray> gradient
@@ -40,7 +40,7 @@ cdef class LinearReduction(Reduction):
         if code_of(g) != self.dtype_codes[0]:
             g = cast(g, self.dtype_codes[0])
         g = expanded(self.scaled(g), sizes, dims_of(self.constants[0], len(sizes), ""))
-        # a few elements: dense, so that all that follows takes the fast path
+        # a few elements: dense, so that later operations take the fast path
         return dense_copy(g) if cnp.PyArray_SIZE(g) <= thresholds.few else g
 
     cdef object vjp_samples(self, cnp.ndarray g, int i, Request *request):
@@ -82,7 +82,7 @@ cdef class SumBackward1(SumBackward):
 
 
 cdef class MeanBackward(LinearReduction):
-    """The fourth constant is the number of elements of the input, the fifth how many made one mean."""
+    """Fourth constant: the number of elements of the input; fifth: the number of elements of one mean."""
 
     cdef cnp.ndarray scaled(self, cnp.ndarray g):
         g = dense_copy(g)
@@ -90,7 +90,7 @@ cdef class MeanBackward(LinearReduction):
         return g
 
     cdef object scaled_tensor(self, object g):
-        return g / self.constants[4] if self.constants[4] else g        # of nothing: there is nothing to expand to
+        return g / self.constants[4] if self.constants[4] else g        # an empty mean has no elements to expand to
 
 
 @cython.final
@@ -129,7 +129,7 @@ def sum(input, dim=None, keepdim=False, *, dtype=None):
 def mean(input, dim=None, keepdim=False, *, dtype=None):
     """mean(input, dim=None, keepdim=False, *, dtype=None) -> Tensor: the mean of all elements, or along `dim`.
 
-    RuntimeError for integers and bools, unless `dtype` asks for a floating point or complex type. Of nothing it is nan.
+    RuntimeError for integers and bools, unless `dtype` asks for a floating point or complex type. An empty mean is nan.
 
     >>> import autograd_cy as ag
     >>> ag.mean(ag.tensor([[1.0, 2.0], [3.0, 4.0]]), dim=1)
@@ -171,7 +171,7 @@ cdef class ProdBackward(WeightedReduction):
             return (self.spread(unpack(self, 2)) / x).conj()
         if self.constants[0] is None:
             if np.isnan(unpack(self, 2).item()) and np.count_nonzero(array) < array.size - 1:
-                return new_tensor(np.zeros_like(array))     # two zeros make all products zero, as PyTorch sees it
+                return new_tensor(np.zeros_like(array))     # two zeros make all products zero, as in PyTorch
             return others(x.reshape(-1)).reshape(shape_of(x)).conj()
         return others(x.transpose(self.constants[0], -1)).transpose(self.constants[0], -1).conj()
 
@@ -179,7 +179,7 @@ cdef class ProdBackward(WeightedReduction):
 cdef object others(object x):
     """For each element the product of all others along the last dimension, without dividing.
 
-    Pair by pair: the others of an element are its partner and the other pairs.
+    Works on pairs: the others of an element are its partner and the other pairs.
     """
     cdef tuple sizes = shape_of(<Tensor> x)
     cdef tuple rows = sizes[:len(sizes) - 1]
@@ -234,7 +234,7 @@ cdef Tensor truth(Reducer *reducer, object input, object dim, bint keepdim, str 
     cdef Tensor x = as_tensor(input, operation)
     cdef Dims dims = dims_of(dim, cnp.PyArray_NDIM(x.array), operation)
     if isinstance(dim, (tuple, list)) and not dim:
-        dims = 0                                # along no dimension: as PyTorch, unlike sum
+        dims = 0                                # along no dimension: like PyTorch, unlike sum
     cdef int dtype_code = code_of(x.array)
     cdef cnp.ndarray array = reduced(reducer, x.array if dtype_code == BOOL else cast(x.array, BOOL), dims, keepdim)
     cdef Tensor y = new_tensor(cast(array, UINT8) if dtype_code == UINT8 else array)

@@ -1,6 +1,6 @@
-"""Norms, deviations and distances whose squares leave the range of the type (knows no Tensor).
+"""Norms, deviations and distances with squares beyond the range of the type (knows no Tensor).
 
-Each of them is first computed from plain squares, which is fast. If a sum of squares overflowed, or is so small that terms may
+They are first computed from plain squares, which is fast. If a sum of squares overflowed, or is so small that terms may
 have underflowed, it is computed again: the operands are divided by a power of two near the largest one, and the result is
 multiplied by it. Neither step rounds.
 """
@@ -32,7 +32,7 @@ cdef bint in_range(cnp.ndarray totals) noexcept:
 
 
 cdef bint roots_in_range(cnp.ndarray roots) noexcept:
-    """in_range() of the squares of numbers that are not negative."""
+    """in_range() of the squares of nonnegative numbers."""
     if code_of(roots) == FLOAT32:
         return all_between(<float *> cnp.PyArray_DATA(roots), cnp.PyArray_SIZE(roots), sqrt(FLT_MIN / FLT_EPSILON),
                            FLT_MAX)
@@ -43,9 +43,9 @@ cdef bint roots_in_range(cnp.ndarray roots) noexcept:
 
 
 cdef bint zeros_are_exact(cnp.ndarray results, cnp.ndarray array, Dims dims, bint of_roots) noexcept:
-    """Whether all results out of range are 0, and exactly so: norms of zeros, or, of roots, deviations of equal elements.
+    """Whether all results out of range are exact zeros: norms of zeros or, with `of_roots`, deviations of equal elements.
 
-    False for arrays that are not real, not in C order, or reduced along dimensions apart from each other.
+    False for arrays that are not real, not in C order, or reduced along dimensions that are not adjacent.
     """
     cdef npy_intp outer, n, inner
     if code_of(array) != code_of(results) or code_of(array) == LONGDOUBLE:
@@ -62,7 +62,7 @@ cdef bint zeros_are_exact(cnp.ndarray results, cnp.ndarray array, Dims dims, bin
 
 
 cdef bint seen_as_three(cnp.ndarray array, Dims dims, npy_intp *outer, npy_intp *n, npy_intp *inner) noexcept:
-    """Whether an array can be seen as (outer, n, inner) and is reduced along n."""
+    """Whether an array reduced along `dims` can be viewed as (outer, n, inner), reduced along n."""
     cdef int axis
     outer[0] = n[0] = inner[0] = 1
     for axis in range(cnp.PyArray_NDIM(array)):
@@ -99,7 +99,7 @@ cdef bint are_of_equals(const real *results, const real *x, npy_intp outer, npy_
 
 
 cdef bint columns_are_equal(const real *results, const real *x, npy_intp n, npy_intp stride, npy_intp width) noexcept nogil:
-    """Whether each column whose result is 0 has n equal elements."""
+    """Whether each column with result 0 has n equal elements."""
     cdef int others = 0
     cdef npy_intp i, k
     if stride == 1:
@@ -111,7 +111,7 @@ cdef bint columns_are_equal(const real *results, const real *x, npy_intp n, npy_
 
 
 cdef bint fourth_powers_fit(cnp.ndarray totals) noexcept:
-    """Whether the numbers and their inverses can be multiplied four times, as formulas of derivatives do."""
+    """Whether products of four of the numbers or their inverses, as in derivatives, stay in range."""
     if code_of(totals) == FLOAT32:
         return all_between(<float *> cnp.PyArray_DATA(totals), cnp.PyArray_SIZE(totals), sqrt(sqrt(FLT_MIN)),
                            sqrt(sqrt(FLT_MAX)))
@@ -122,7 +122,7 @@ cdef bint fourth_powers_fit(cnp.ndarray totals) noexcept:
 
 
 cdef bint values_fit(cnp.ndarray array) except -1:
-    """fourth_powers_fit() of numbers however they lie; True of types that are not computed in their own range."""
+    """fourth_powers_fit() for any layout; True for types other than float32, float64 and longdouble."""
     cdef int dtype_code = code_of(array)
     return not FLOAT32 <= dtype_code < COMPLEX64 or fourth_powers_fit(array if is_flat(array) else dense_copy(array))
 
@@ -136,7 +136,7 @@ cdef bint all_between(const real *x, npy_intp n, real least, real most) noexcept
 
 
 cdef bint quotients_fit(cnp.ndarray quotients, cnp.ndarray g, cnp.ndarray y):
-    """Whether all quotients g / y are normal numbers, or 0 where g or y is."""
+    """Whether all quotients g / y are normal numbers, or g or y is 0."""
     cdef cnp.ndarray gradient = g if is_flat(g) else dense_copy(g), roots = y if is_flat(y) else dense_copy(y)
     if code_of(g) == FLOAT32:
         return are_normal(<float *> cnp.PyArray_DATA(quotients), <float *> cnp.PyArray_DATA(gradient),
@@ -154,6 +154,6 @@ cdef bint are_normal(const real *quotients, const real *g, const real *y, npy_in
 
 
 cdef object scales_of(object ends):
-    """The powers of two next to numbers that are not negative; 1 for 0, infinity and nan."""
+    """The powers of two near nonnegative numbers; 1 for 0, infinity and nan."""
     ends = np.where((ends > 0) & np.isfinite(ends), ends, 1)
     return np.ldexp(np.ones_like(ends), np.frexp(ends)[1] - 1)

@@ -29,7 +29,7 @@ cnp.import_array()
 
 
 cdef class Scan(Reduction):
-    """Its constant is the dimension."""
+    """Constant: the dimension."""
 
     cdef tuple constant_names(self):
         return ("dim",)
@@ -76,13 +76,13 @@ def cumsum(input, dim, *, dtype=None):
 
 
 cdef cnp.ndarray running_total(cnp.ndarray array, int dtype_code, int dim, int how, bint backwards):
-    """The sums or products in the type `dtype_code`; those of float16 are made in float32."""
+    """The running sums or products in the type `dtype_code`; float16 is computed in float32."""
     if is_half(dtype_code):
         return cast(running_total(array, FLOAT32, dim, how, backwards), dtype_code)
     array = cast(array, dtype_code)                 # a new array, dense
     if dtype_code == FLOAT32 or dtype_code == FLOAT64:
         return accumulated(array, dim, how, backwards)
-    if cnp.PyArray_NDIM(array) == 0 or cnp.PyArray_SIZE(array) == 0:       # of no elements there may be 2**40 columns
+    if cnp.PyArray_NDIM(array) == 0 or cnp.PyArray_SIZE(array) == 0:       # without elements there may still be 2**40 columns
         return array
     if backwards:
         return np.ascontiguousarray(np.flip(np.flip(array, dim).cumsum(dim, array.dtype), dim))
@@ -115,7 +115,7 @@ cdef class CumprodBackward0(OfSaved):
 
 
 cdef object slopes_at_zeros(object x, object g, int dim):
-    """As `product_slopes` (scan_loops.pyx), in operations."""
+    """Like `product_slopes` (scan_loops.pyx), by recorded operations."""
     cdef list before = [], after = []
     cdef object total = None
     cdef tuple xs = x.unbind(dim), gs = g.unbind(dim)
@@ -205,7 +205,7 @@ cdef object running_extreme(object input, object dim, bint largest):
 def cummax(input, dim):
     """cummax(input, dim) -> cummax: the largest elements up to each one along `dim`.
 
-    A named tuple of the values and of their indices (int64), of equal elements the last. What comes after a nan is nan.
+    A named tuple of the values and of their indices (int64), the last among equal elements. After a nan all are nan.
 
     >>> import autograd_cy as ag
     >>> ag.cummax(ag.tensor([1.0, 3.0, 2.0]), 0).values
@@ -218,7 +218,7 @@ def cummax(input, dim):
 def cummin(input, dim):
     """cummin(input, dim) -> cummin: the smallest elements up to each one along `dim`.
 
-    A named tuple of the values and of their indices (int64), of equal elements the last. What comes after a nan is nan.
+    A named tuple of the values and of their indices (int64), the last among equal elements. After a nan all are nan.
 
     >>> import autograd_cy as ag
     >>> ag.cummin(ag.tensor([2.0, 3.0, 1.0]), 0).values
@@ -258,7 +258,7 @@ cdef class LogcumsumexpBackward0(OfSaved):
 
 
 cdef object slopes_far_apart(object g, object x, object y, int dim):
-    """The gradient where exp(-y) of some are infinite beside others: of logarithms, those of each sign by themselves."""
+    """The gradient if exp(-y) may overflow: computed by logarithms, separately for each sign of g."""
     logs = g.abs().where(g != 0, 1).log() - y
     total = None
     for sign in (1, -1):
@@ -272,7 +272,7 @@ cdef object slopes_far_apart(object g, object x, object y, int dim):
 def logcumsumexp(input, dim):
     """logcumsumexp(input, dim) -> Tensor: the logarithms of the sums of exp(x) up to each element along `dim`.
 
-    Nothing overflows on the way.
+    Intermediate results don't overflow.
 
     >>> import autograd_cy as ag
     >>> ag.logcumsumexp(ag.tensor([100.0, 100.0, 102.0]), 0)
@@ -291,7 +291,7 @@ def logcumsumexp(input, dim):
 
 
 cdef cnp.ndarray complex_logsumexp(cnp.ndarray array, int dim):
-    """The array itself, written over, one step along the dimension after the other."""
+    """Computed in the array itself, one step along the dimension after another."""
     if cnp.PyArray_NDIM(array) == 0:
         return array
     rows = np.moveaxis(array, dim, 0)

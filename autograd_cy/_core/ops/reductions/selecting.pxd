@@ -1,4 +1,4 @@
-"""Nodes of operations that give some elements of their input along one dimension."""
+"""Nodes of operations that select elements of their input along one dimension."""
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor

@@ -1,4 +1,4 @@
-"""Nodes of operations that give some elements of their input along one dimension: the gradient goes back to those."""
+"""Nodes of operations that select elements of their input along one dimension: these receive the gradient."""
 
 import numpy as np
 
@@ -21,13 +21,13 @@ cnp.import_array()
 
 
 cdef class Selecting(Node):
-    """It saves the indices; its constants begin with the dimension and end with the sizes of the input."""
+    """Saves the indices. The constants begin with the dimension and end with the sizes of the input."""
 
     cdef tuple saved_names(self):
         return ("indices", None, None)
 
     cdef object kept(self, object values):
-        """Values of the output's shape with the dimension in its place."""
+        """Values of the output's shape with the dimension restored."""
         return values
 
     cdef object vjp(self, object g, int i):
@@ -39,7 +39,7 @@ cdef class Selecting(Node):
 
 
 cdef class OneOfMany(Selecting):
-    """It gives one element along the dimension, which is left in place or not (the second constant)."""
+    """Selects one element along the dimension; the second constant is `keepdim`."""
 
     cdef tuple constant_names(self):
         return ("dim", "keepdim", "self_sym_sizes")
@@ -60,7 +60,7 @@ cdef Tensor record_selecting(object node_class, tuple constants, Tensor x, Tenso
 
 @cython.final
 cdef class ScatterBackward0(Node):
-    """Of `placed`."""
+    """The node of `placed`."""
 
     cdef tuple saved_names(self):
         return ("index", None, None)
@@ -76,7 +76,7 @@ cdef class ScatterBackward0(Node):
 
 
 cdef Tensor placed(Tensor g, Tensor index, int dim, tuple sizes):
-    """Zeros of those sizes, with the elements of `g` at the indices along `dim`, none of which occurs twice."""
+    """Zeros of those sizes, with the elements of `g` at the indices along `dim`. No index occurs twice."""
     if g.batched:
         return (<object> zeros_as(g, sizes)).scatter(dim, index, g)
     cdef Tensor y = new_tensor(placed_array(g.array, index.array, dim, sizes))
@@ -118,7 +118,7 @@ cdef cnp.ndarray placed_array(cnp.ndarray g, cnp.ndarray index, int dim, tuple s
 
 
 cdef object elements_at(cnp.ndarray array, object places, int dim):
-    """The elements at the places along a dimension."""
+    """The elements at those indices along a dimension."""
     if cnp.PyArray_NDIM(array) == 0:
         return (<object> array).copy()
     taken = take_along(array, dim, places)

@@ -34,7 +34,7 @@ cnp.import_array()
 
 cdef double LN2 = 0.6931471805599453
 
-cdef struct Layout:         # a dense array seen as (outer, n, inner)
+cdef struct Layout:         # a dense array viewed as (outer, n, inner)
     npy_intp outer, n, inner
 
 
@@ -75,7 +75,7 @@ cdef cnp.ndarray normalized(cnp.ndarray array, int dim, bint logarithmic, bint *
 
 
 cdef cnp.ndarray gradient_of(cnp.ndarray gradient, cnp.ndarray result, int dim, bint logarithmic, bint peaked, bint ours):
-    """The gradient for the input of softmax or log_softmax, written over the incoming one if that is ours alone.
+    """The gradient of the input of softmax or log_softmax, written over the incoming gradient if that is owned.
 
     float16 is computed in float32.
     """
@@ -100,7 +100,7 @@ cdef cnp.ndarray gradient_of(cnp.ndarray gradient, cnp.ndarray result, int dim, 
 # softmax and log_softmax
 
 cdef class Normalization(Node):
-    """The constants: dim."""
+    """Constant: dim."""
     cdef bint peaked                # whether a probability is above 1/2
 
     cdef tuple saved_names(self):
@@ -142,10 +142,10 @@ cdef class LogSoftmaxBackward0(Normalization):
         return centered(tangents[0], unpack(self, 2).exp(), self.constants[0])
 
 
-# their gradients as operations of the incoming gradient and the output
+# their gradients as operations on the incoming gradient and the output
 
 cdef class NormalizationGradient(Node):
-    """The constants: dim."""
+    """Constant: dim."""
 
     cdef tuple saved_names(self):
         return ("grad_output", "output", None)
@@ -179,7 +179,7 @@ cdef class LogSoftmaxBackwardDataBackward0(NormalizationGradient):
 
 
 cdef object softmax_gradient(Tensor g, Tensor y, int dim):
-    """y * (g - sum(g * y)); cases 2 and 3 of NOTE [Probabilities near 1] hold for all that follow."""
+    """y * (g - sum(g * y)); cases 2 and 3 of NOTE [Probabilities near 1] apply to the functions below, too."""
     if g.batched or y.batched:
         return y * centered(g, y, dim)
     return recorded_gradient(SoftmaxBackwardDataBackward0, g, y, dim, False)
@@ -218,7 +218,7 @@ cdef object centered(object g, object p, int dim):
 
 
 cdef int check_type(Tensor x, int dim, str operation) except -1:
-    """Refuse what isn't of a real floating point type."""
+    """Refuse types other than real floating point ones."""
     if not FLOAT16 <= code_of(x.array) < COMPLEX64:
         last = "lastdim_" if dim + 1 >= cnp.PyArray_NDIM(x.array) else ""
         raise NotImplementedError(f"\"{operation}_{last}kernel_impl\" not implemented for '{type_word(code_of(x.array))}'")
@@ -305,7 +305,7 @@ cdef object softmax_of(object x, tuple dims):
 
 
 cdef cnp.ndarray log_of_sum(cnp.ndarray array, Dims dims, bint keepdim):
-    """Of floats; float16 is computed in float32."""
+    """logsumexp of floats; float16 is computed in float32."""
     cdef int dtype_code = code_of(array), ndim = cnp.PyArray_NDIM(array)
     if is_half(dtype_code):
         return cast(log_of_sum(cast(array, FLOAT32), dims, keepdim), dtype_code)
@@ -337,7 +337,7 @@ cdef cnp.ndarray complex_log_of_sum(cnp.ndarray array, Dims dims, bint keepdim):
 def logsumexp(input, dim, keepdim=False):
     """logsumexp(input, dim, keepdim=False) -> Tensor: log(sum(exp(input))) along `dim`, one dimension or several.
 
-    Of nothing it is -inf. Integers become floats.
+    An empty sum gives -inf. Integers become floats.
 
     >>> import autograd_cy as ag
     >>> ag.logsumexp(ag.tensor([1000.0, 0.0]), dim=0)
@@ -353,10 +353,10 @@ def logsumexp(input, dim, keepdim=False):
     return record_reduction(LogsumexpBackward0, (dim_tuple(dims), keepdim), x, y, SAVES_INPUT | SAVES_OUTPUT)
 
 
-# as functions of neural networks
+# the functions in nn.functional
 
 cdef object implicit_dim(Tensor x, object dim, str operation):
-    """The dimension that PyTorch's nn.functional takes where none is given."""
+    """The dimension that PyTorch's nn.functional uses by default."""
     if dim is not None:
         return dim
     warnings.warn(f"Implicit dimension choice for {operation} has been deprecated. Change the call to include dim=X as an "

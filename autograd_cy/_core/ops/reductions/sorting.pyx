@@ -1,4 +1,4 @@
-"""Elements in their order along a dimension: all of them, or one that has a certain place. NaN counts as the largest."""
+"""Sorting along a dimension, and elements selected by rank. NaN counts as the largest."""
 
 import numpy as np
 
@@ -34,7 +34,7 @@ cdef class SortBackward0(Selecting):
 def sort(input, dim=-1, descending: bool = False, *, stable: bool = False):
     """sort(input, dim=-1, descending=False, *, stable=False) -> sort: the elements in order along `dim`.
 
-    A named tuple of the values and of the indices (int64) where they were. Equal elements keep their order in any case.
+    A named tuple of the values and of their former indices (int64). Equal elements keep their order in any case.
 
     >>> import autograd_cy as ag
     >>> values, indices = ag.sort(ag.tensor([3.0, 1.0, 2.0]))
@@ -74,7 +74,7 @@ def msort(input):
 
 
 cdef object places_in_order(cnp.ndarray array, int dim, bint descending, str operation):
-    """The indices that sort along a dimension; equal elements in their order, whichever way."""
+    """The indices that sort along a dimension; equal elements keep their order, ascending or descending."""
     cdef int dtype_code = code_of(array)
     if dtype_code >= COMPLEX64:
         raise RuntimeError(f" {operation} does not support complex dtypes on CPU")
@@ -89,9 +89,9 @@ cdef object places_in_order(cnp.ndarray array, int dim, bint descending, str ope
 
 
 cdef object long_places_in_order(cnp.ndarray array, int dim, bint descending):
-    """The same of elements of 64 bits and more, and of uint32."""
+    """`places_in_order` for elements of 64 bits and more, and uint32."""
     cdef cnp.ndarray rows
-    if code_of(array) == FLOAT64:               # a faster way, on which equal elements may change places
+    if code_of(array) == FLOAT64:               # a faster way, which may exchange equal elements
         rows = dense(in_rows(array, dim))
         places = rows.argsort(-1)
         if not has_equals(<cnp.ndarray> elements_at(rows, places, cnp.PyArray_NDIM(rows) - 1)):
@@ -102,16 +102,16 @@ cdef object long_places_in_order(cnp.ndarray array, int dim, bint descending):
 
 
 cdef object in_rows(cnp.ndarray array, int dim):
-    """The array with a dimension in the last place."""
+    """The array with a dimension moved to the end."""
     return array if dim == cnp.PyArray_NDIM(array) - 1 else np.moveaxis(array, dim, -1)
 
 
 cdef object back(object rows, int dim):
-    """The last dimension in its place again."""
+    """The last dimension moved back."""
     return np.ascontiguousarray(rows if dim == np.ndim(rows) - 1 else np.moveaxis(rows, -1, dim))
 
 
-# one, by its place
+# one element, by rank
 
 @cython.final
 cdef class KthvalueBackward0(OneOfMany):
@@ -144,7 +144,7 @@ cdef class ModeBackward0(OneOfMany):
 
 
 cdef tuple taken(object node_class, Tensor x, object places, int dim, bint keepdim):
-    """(values, indices): the elements at some places, one along the dimension, which is there in `places`."""
+    """(values, indices): the elements at `places`, one along the dimension, which `places` still has."""
     array = elements_at(x.array, places, dim)
     if not keepdim and cnp.PyArray_NDIM(x.array):
         array, places = array.squeeze(dim), places.squeeze(dim)
@@ -153,7 +153,7 @@ cdef tuple taken(object node_class, Tensor x, object places, int dim, bint keepd
 
 
 cdef Py_ssize_t count_along(Tensor x, int dim, str operation) except -1:
-    """How many elements there are along a dimension; there must be one."""
+    """The number of elements along a dimension; IndexError if there are none."""
     cdef Py_ssize_t n = cnp.PyArray_DIM(x.array, dim) if cnp.PyArray_NDIM(x.array) else 1
     if n == 0:
         raise IndexError(f"{operation}(): Expected reduction dim {dim} to have non-zero size.")
@@ -190,7 +190,7 @@ def kthvalue(input, k: int, dim=-1, keepdim: bool = False):
 
 
 cdef object median_places(cnp.ndarray array, int dim, bint skips):
-    """Where the (lower) medians stand along a dimension; without `skips` a nan is the median where there is one."""
+    """The indices of the (lower) medians along a dimension; without `skips` a nan is the median if there is one."""
     places = places_in_order(array, dim, False, "median")
     if cnp.PyArray_NDIM(array) == 0:
         return places
@@ -203,7 +203,7 @@ cdef object median_places(cnp.ndarray array, int dim, bint skips):
 
 
 cdef object middle_one(object input, object dim, bint keepdim, bint skips):
-    """The two forms of median and nanmedian."""
+    """median and nanmedian in their two forms."""
     cdef str name = "nanmedian" if skips else "median"
     cdef Tensor x = as_tensor(input, name), y
     cdef int d
@@ -227,7 +227,7 @@ along = Along("dim")
 
 
 def batched_median(call, input, dim=None, keepdim=False):
-    """Of all elements: along one dimension for all, between elements that are equal the gradient is shared then, too."""
+    """The median of all elements is one along a dimension for samples; equal elements must share its gradient as well."""
     if dim is not None:
         return along(call, input, dim, keepdim)
     x = call.value(input).reshape(call.size, input.numel())
@@ -242,8 +242,8 @@ def batched_median(call, input, dim=None, keepdim=False):
 def median(input, dim=None, keepdim: bool = False):
     """median(input) -> Tensor: the median of all elements, the lower one of two; equal ones share the gradient.
 
-    median(input, dim, keepdim=False) -> (values, indices): the medians along one dimension, and the index of each. Where there
-    is a nan, it is that.
+    median(input, dim, keepdim=False) -> (values, indices): the medians along one dimension, and the index of each. If there
+    is a nan, it is the median.
 
     >>> import autograd_cy as ag
     >>> ag.median(ag.tensor([4.0, 1.0, 3.0, 2.0]))
@@ -256,7 +256,7 @@ def median(input, dim=None, keepdim: bool = False):
 def nanmedian(input, dim=None, keepdim: bool = False):
     """nanmedian(input) -> Tensor: the median of all elements that are not nan, the lower one of two.
 
-    nanmedian(input, dim, keepdim=False) -> (values, indices): those along one dimension, and the index of each.
+    nanmedian(input, dim, keepdim=False) -> (values, indices): the medians along one dimension, and the index of each.
 
     >>> import autograd_cy as ag
     >>> ag.nanmedian(ag.tensor([4.0, float("nan"), 3.0]))
@@ -269,7 +269,7 @@ def nanmedian(input, dim=None, keepdim: bool = False):
 def mode(input, dim=-1, keepdim: bool = False):
     """mode(input, dim=-1, keepdim=False) -> mode: the most frequent element along `dim`, the smallest of several.
 
-    A named tuple of the values and of their indices (int64), that of the last which is equal.
+    A named tuple of the values and of their indices (int64), the last among equal elements.
 
     >>> import autograd_cy as ag
     >>> ag.mode(ag.tensor([2.0, 1.0, 2.0])).values
@@ -287,7 +287,7 @@ def mode(input, dim=-1, keepdim: bool = False):
 
 
 cdef object most_frequent(object ordered, int dim):
-    """Where the longest run of equal elements ends along a dimension."""
+    """The end of the longest run of equal elements along a dimension."""
     rows = np.moveaxis(ordered, dim, -1)
     numbers = np.arange(rows.shape[-1])
     ends = np.ones(rows.shape, bool)

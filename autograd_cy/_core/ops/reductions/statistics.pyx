@@ -1,4 +1,4 @@
-"""Statistics that consist of other operations: moments, covariances, quantiles, distances; nan left out on request."""
+"""Statistics composed of other operations: extremes, sums and means without nan, quantiles."""
 
 import numpy as np
 
@@ -87,10 +87,10 @@ def batched_quantile(call, input, q, *args, **kwargs):
 
 @op(methods=("quantile",), batch=batched_quantile)
 def quantile(input, q: float | Tensor, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"):
-    """quantile(input, q, dim=None, keepdim=False, *, interpolation='linear') -> Tensor: below which the part q of the elements
-    lies, of all or along `dim`; between two elements, as `interpolation` says ('lower', 'higher', 'midpoint', 'nearest').
+    """quantile(input, q, dim=None, keepdim=False, *, interpolation='linear') -> Tensor: the value below which the fraction q
+    of all elements lies, or along `dim`; `interpolation` between elements may be 'lower', 'higher', 'midpoint', 'nearest'.
 
-    q is a number from 0 to 1 or a vector of them, for which the result has a dimension in front. Where there is a nan, it
+    q is a number from 0 to 1, or a vector of them, which adds a first dimension to the result. If there is a nan, the result
     is nan.
 
     >>> import autograd_cy as ag
@@ -102,7 +102,7 @@ def quantile(input, q: float | Tensor, dim: int | None = None, keepdim: bool = F
 
 @op(methods=("nanquantile",), batch=batched_quantile)
 def nanquantile(input, q: float | Tensor, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"):
-    """nanquantile(input, q, dim=None, keepdim=False, *, interpolation='linear') -> Tensor: quantile() of what is not nan.
+    """nanquantile(input, q, dim=None, keepdim=False, *, interpolation='linear') -> Tensor: quantile() without nan.
 
     >>> import autograd_cy as ag
     >>> ag.nanquantile(ag.tensor([1.0, float("nan"), 2.0]), 0.5)
@@ -133,7 +133,7 @@ cdef object quantiles(object input, object q, object dim, bint keepdim, object i
     if interpolation not in ROUNDED:
         above = ordered.gather(-1, new_tensor(np.ceil((<Tensor> ranks).array).astype(np.int64)))
         below = below + (above - below) * (ranks - new_tensor(places) if interpolation == "linear" else 0.5)
-    # the parts lie along the last dimension, where the elements lay
+    # the quantiles lie along the last dimension, as the elements did
     if dim is None or not sizes:
         result = below.reshape((-1,) + (1,) * len(sizes) if keepdim else (-1,))
     else:
@@ -143,7 +143,7 @@ cdef object quantiles(object input, object q, object dim, bint keepdim, object i
 
 
 cdef object checked_parts(Tensor x, object q, str name):
-    """q as an array."""
+    """q as a checked array."""
     parts = (<Tensor> q).array if isinstance(q, Tensor) else np.asarray(q, x.array.dtype)
     if parts.ndim > 1:
         raise RuntimeError(f"{name}() q must be a scalar or 1D tensor")
@@ -156,7 +156,7 @@ cdef object checked_parts(Tensor x, object q, str name):
 
 
 cdef object ranks_of(object parts, object ordered, bint skips):
-    """Where the parts lie among elements in order along the last dimension: there the result has one place for each part."""
+    """The (fractional) ranks of the quantiles among sorted elements: the last dimension has one rank for each part."""
     nans = np.isnan(ordered).sum(-1, keepdims=True)
     last = ordered.shape[-1] - 1 if ordered.ndim else 0
     counts = np.maximum(last - nans, 0) if skips else np.full_like(nans, last)

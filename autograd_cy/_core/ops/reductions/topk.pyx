@@ -19,7 +19,7 @@ from autograd_cy._core.ops.registry import op
 cnp.import_array()
 
 cdef enum:
-    MANY = 1024         # elements that are not all sorted: which of equal ones is found, and in which order, is not said then
+    MANY = 1024         # above this, only k elements are sorted: choice and order among equal elements are then unspecified
 
 
 @cython.final
@@ -32,7 +32,7 @@ cdef class TopkBackward0(Selecting):
 def topk(input, k: int, dim=-1, largest: bool = True, sorted: bool = True):
     """topk(input, k, dim=-1, largest=True, sorted=True) -> topk: the k largest elements along `dim`, in order.
 
-    A named tuple of the values and their indices (int64). With largest=False the k smallest. They are in order also with
+    A named tuple of the values and their indices (int64). With largest=False the k smallest. The result is sorted even with
     sorted=False.
 
     >>> import autograd_cy as ag
@@ -54,8 +54,8 @@ def topk(input, k: int, dim=-1, largest: bool = True, sorted: bool = True):
 
 
 cdef object extreme_places(object array, long long count, long long n, int dim, bint largest):
-    """Where the `count` largest or smallest elements stand along a dimension, in their order."""
-    if code_of(array) == BFLOAT16:              # whose sorts don't put nan last
+    """The indices of the `count` largest or smallest elements along a dimension, in order."""
+    if code_of(array) == BFLOAT16:              # its sorts don't put nan last
         array = cast(array, FLOAT32)
     if 0 < count <= FEW and n and array.dtype.char in "fd":
         rows = dense(array if dim == array.ndim - 1 else np.moveaxis(array, dim, -1))
@@ -67,7 +67,7 @@ cdef object extreme_places(object array, long long count, long long n, int dim, 
         order = np.argsort(np.take_along_axis(array, places, dim), dim, kind="stable")
         places = np.take_along_axis(places, order, dim)
         return np.ascontiguousarray(np.flip(places, dim) if largest else places)
-    if largest:             # from the end, so that the first of equal ones comes first here, too
+    if largest:             # from the end, so that the first of equal elements comes first here, too
         places = n - 1 - np.flip(np.argsort(np.flip(array, dim), dim, kind="stable"), dim)
     else:
         places = np.argsort(array, dim, kind="stable")

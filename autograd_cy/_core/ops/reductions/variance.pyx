@@ -37,9 +37,9 @@ cnp.import_array()
 
 
 cdef class VarianceReduction(FusedReduction):
-    """The third constant is the correction as users see it, the fourth the degrees of freedom, below 0, too.
+    """Third constant: the correction as users see it; fourth: the degrees of freedom, which may be negative.
 
-    Of a node with a second output, the mean, the fifth is the sizes of the input, the sixth the number of elements of a mean.
+    A node with the mean as a second output has two more: the sizes of the input, and the number of elements of a mean.
     """
 
     cdef tuple constant_names(self):
@@ -49,7 +49,7 @@ cdef class VarianceReduction(FusedReduction):
         return NULL if self.is_undefined() else &DEVIATING[dtype_code]
 
     cdef bint is_undefined(self):
-        """Whether it is of all elements and has no degree of freedom: PyTorch has another formula for that."""
+        """Whether all elements are reduced and there are no degrees of freedom: PyTorch has another formula for that."""
         return self.constants[0] is None and self.constants[3] <= 0
 
     cdef tuple operands(self, cnp.ndarray x, cnp.ndarray g, Dims dims):
@@ -57,11 +57,11 @@ cdef class VarianceReduction(FusedReduction):
         return None if s is None else (mean_of(x, code_of(x), dims, False), s)
 
     cdef cnp.ndarray scales(self, cnp.ndarray g):
-        """What the deviations from the means are multiplied by; None where that is out of range."""
+        """The factor of the deviations from the means; None if it is out of range."""
         raise NotImplementedError
 
     cdef object without_equals(self, object g):
-        """The gradient of the first output, 0 where the output has none because all elements are equal."""
+        """The gradient of the first output, or 0 where all elements are equal and the output has none."""
         return g
 
     cdef object deviations(self):
@@ -107,7 +107,7 @@ cdef class VarianceReduction(FusedReduction):
         return found if centre is None else self.with_shared(found, centre)
 
     cdef object with_shared(self, object found, object g):
-        """The gradient of the first output (or None), plus that of the mean."""
+        """The gradient of the first output (or None) plus the mean's."""
         cdef tuple sizes = <tuple> self.constants[4]
         g = with_kept(in_type(g, self.dtype_codes[0]), sizes, dims_of(self.constants[0], len(sizes), ""))
         g = (g / self.constants[5] if self.constants[5] else g).expand(sizes)
@@ -123,7 +123,7 @@ cdef class VarianceReduction(FusedReduction):
 
 def like_variance_or_mean(VarianceReduction node, int i):
     if node.n_outputs == 1:
-        return None                     # only sizes of a node with a mean are kept
+        return None                     # only nodes with a mean keep sizes
     dims, keepdim, sizes = node.constants[0], node.constants[1], node.constants[4]
     dims = dims or tuple(range(len(sizes)))
     sizes = tuple([1 if k in dims else n for k, n in enumerate(sizes) if keepdim or k not in dims])
@@ -207,7 +207,7 @@ cdef cnp.ndarray deviation_of(cnp.ndarray array, Dims dims, bint keepdim, double
 
 
 cdef bint zeros_are_right(cnp.ndarray array, cnp.ndarray roots, Dims dims, bint keepdim) except -1:
-    """Whether only equal elements have deviations out of range: these are 0."""
+    """Whether deviations out of range only belong to equal elements, and are 0."""
     if code_of(array) >= COMPLEX64 or not count_along(array, dims):
         return False
     limits = np.finfo(roots.dtype)
@@ -217,7 +217,7 @@ cdef bint zeros_are_right(cnp.ndarray array, cnp.ndarray roots, Dims dims, bint 
 
 
 cdef cnp.ndarray rescaled(cnp.ndarray array, Dims dims, bint keepdim, double freedom):
-    """The standard deviation where squares are out of range: of the elements divided by a power of two."""
+    """The standard deviation if squares are out of range: computed from elements divided by a power of two."""
     cdef tuple axes = dim_tuple(dims) if cnp.PyArray_NDIM(array) else ()
     with np.errstate(all="ignore"):
         scale = scales_of(np.absolute(array).max(axes, keepdims=True, initial=0))
@@ -252,7 +252,7 @@ cdef object variance(object input, object dim, object unbiased, bint keepdim, ob
 
 
 cdef double freedom_of(cnp.ndarray array, Dims dims, object correction, str name) except? -1:
-    """The degrees of freedom; warns where there are none."""
+    """The degrees of freedom; warns if there are none."""
     if code_of(array) < FLOAT16:
         raise RuntimeError(f"{name if '_' in name else 'std and var'} only support floating point and complex dtypes")
     cdef Py_ssize_t count = count_along(array, dims)
@@ -264,7 +264,7 @@ cdef double freedom_of(cnp.ndarray array, Dims dims, object correction, str name
 
 
 cdef tuple with_mean(object node_class, tuple constants, Tensor x, Tensor y, Dims dims):
-    """Enter y, the variance or deviation of x, and the mean as the outputs of one node."""
+    """Record y, the variance or deviation of x, and the mean as outputs of one node."""
     cdef Tensor mean = new_tensor(mean_of(x.array, code_of(x.array), dims, constants[1]))
     cdef Node node
     if not needs_node(x):
@@ -290,8 +290,8 @@ def batched_variance(call, input, dim=None, unbiased=None, keepdim=False, *, cor
 def var(input, dim=None, unbiased=None, keepdim=False, *, correction=None):
     """var(input, dim=None, *, correction=1, keepdim=False) -> Tensor: the variance of all elements, or along `dim`.
 
-    The sum of the squared deviations from the mean, over their number less the correction; unbiased=False is correction=0.
-    A UserWarning where that is not positive. Of complex numbers it is real.
+    The sum of the squared deviations from the mean, divided by their number minus the correction; unbiased=False is
+    correction=0. A UserWarning if the divisor is not positive. The variance of complex numbers is real.
 
     >>> import autograd_cy as ag
     >>> ag.var(ag.tensor([1.0, 2.0, 3.0, 6.0]), correction=0)

@@ -50,7 +50,7 @@ def batched_diag_embed(call, input, offset=0, dim1=-2, dim2=-1):
 def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     """diag_embed(input, offset=0, dim1=-2, dim2=-1) -> Tensor: zeros with the last dimension as the diagonal of matrices.
 
-    They lie in dim1 and dim2 of the result; what diagonal() takes.
+    They lie in dim1 and dim2 of the result. diagonal() takes them out again.
 
     >>> import autograd_cy as ag
     >>> ag.diag_embed(ag.tensor([1.0, 2.0]))
@@ -76,7 +76,7 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
 
 @op(methods=("diagflat",), batch=COMPOSITE)
 def diagflat(input, offset=0):
-    """diagflat(input, offset=0) -> Tensor: zeros with the elements in order as the diagonal of a matrix.
+    """diagflat(input, offset=0) -> Tensor: a matrix of zeros with the flattened elements as its diagonal.
 
     >>> import autograd_cy as ag
     >>> ag.diagflat(ag.tensor([[1.0], [2.0]]))
@@ -102,13 +102,13 @@ cdef class TraceBackward0(Node):
 
 def batched_trace(call, input):
     if rank_of(input) != 2:
-        call.on_sample(input)                       # which says why not
+        call.on_sample(input)                       # raises the error
     return call.value(input).diagonal(0, 1, 2).sum(1)
 
 
 @op(methods=("trace",), linear=TraceBackward0, batch=batched_trace)
 def trace(input):
-    """trace(input) -> Tensor: the sum of the diagonal of a matrix; of integers in int64.
+    """trace(input) -> Tensor: the sum of the diagonal of a matrix; int64 for integers.
 
     >>> import autograd_cy as ag
     >>> ag.trace(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -146,7 +146,7 @@ cdef class TriuBackward0(Triangle):
 
 def batched_triangle(call, input, diagonal=0):
     if rank_of(input) < 2:
-        call.on_sample(input, diagonal)             # which says why not
+        call.on_sample(input, diagonal)             # raises the error
     return call(call.value(input), diagonal)
 
 
@@ -192,7 +192,7 @@ cdef cnp.ndarray triangle(Tensor x, Py_ssize_t diagonal, bint lower, str operati
 
 
 cdef object bytes_of(cnp.ndarray array, Py_ssize_t row_bytes):
-    """A dense array as its rows of bytes."""
+    """A dense array as rows of bytes."""
     return array.reshape(-1).view(np.uint8).reshape(-1, row_bytes)
 
 
@@ -210,7 +210,7 @@ for _function in (tril_, triu_):
     extend(_function.__name__, _function)
 
 
-# rotated, and padded
+# rotation and padding
 
 @cython.final
 cdef class Rot90Backward0(Node):
@@ -230,7 +230,7 @@ def batched_rot90(call, input, k=1, dims=(0, 1)):
 
 @op(methods=("rot90",), linear=Rot90Backward0, batch=batched_rot90)
 def rot90(input, k: int = 1, dims: Sequence[int] = (0, 1)):
-    """rot90(input, k=1, dims=(0, 1)) -> Tensor: a copy turned by k times 90 degrees, from dims[0] to dims[1].
+    """rot90(input, k=1, dims=(0, 1)) -> Tensor: a copy rotated by k times 90 degrees, from dims[0] to dims[1].
 
     >>> import autograd_cy as ag
     >>> ag.rot90(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -253,7 +253,7 @@ def rot90(input, k: int = 1, dims: Sequence[int] = (0, 1)):
 
 
 cdef object copy_of_flipped(object flipped, int turns):
-    """In C order where nothing is turned, else in the order that the dimensions have: NOTE [Layouts of results]."""
+    """In C order if nothing is rotated, else in the order of the dimensions: NOTE [Layouts of results]."""
     return flipped.copy("C" if turns == 0 else "K")
 
 
@@ -297,16 +297,16 @@ cdef class ConstantPadNdBackward0(Node):
 
 def batched_pad(call, input, pad, value=0):
     if len(pad) > 2 * rank_of(input):
-        call.on_sample(input, pad)                  # which says why not
+        call.on_sample(input, pad)                  # raises the error
     return call(call.value(input), pad, value)
 
 
 @op(methods=(), linear=ConstantPadNdBackward0, batch=batched_pad)
 def constant_pad_nd(input, pad: Sequence[int], value: _Number = 0):
-    """constant_pad_nd(input, pad, value=0) -> Tensor: a copy with rows of `value` before and behind.
+    """constant_pad_nd(input, pad, value=0) -> Tensor: a copy padded with `value` at both ends.
 
-    `pad` has how many for the last dimension, before and behind, then for the one in front of it. What is negative is
-    taken away.
+    `pad` has the numbers of rows before and after for the last dimension, then for the one before it. Negative numbers remove
+    rows.
 
     >>> import autograd_cy as ag
     >>> ag.constant_pad_nd(ag.tensor([1.0, 2.0]), (1, -1), 9)
@@ -331,7 +331,7 @@ def constant_pad_nd(input, pad: Sequence[int], value: _Number = 0):
             raise RuntimeError("narrow(): length must be non-negative.")
         target[axis] = slice(max(before, 0), wanted[axis] - max(behind, 0))
         source[axis] = slice(max(-before, 0), sizes[axis] - max(-behind, 0))
-    if max(widths, default=0) <= 0:                     # PyTorch clones what is left
+    if max(widths, default=0) <= 0:                     # PyTorch clones the rest
         return record_linear(ConstantPadNdBackward0, (widths,), x, copy_in_order(x.array[(*source, ...)], code_of(x.array)))
     array = new_in_format(code_of(x.array), tuple(wanted), has_channels_last(x.array))
     array.fill(fitting(value, code_of(x.array)) if value else 0)

@@ -1,4 +1,4 @@
-"""Tensors joined and repeated by other operations, and grids of them."""
+"""Tensors joined and repeated by other operations, and grids."""
 
 from itertools import combinations as combinations_of, combinations_with_replacement
 from math import prod
@@ -40,7 +40,7 @@ cdef list given(object tensors, str operation):
 
 @op(methods=(), batch=COMPOSITE)
 def hstack(tensors):
-    """hstack(tensors) -> Tensor: the tensors beside each other: along the second dimension, vectors along their own.
+    """hstack(tensors) -> Tensor: the tensors joined along the second dimension, vectors along their only one.
 
     >>> import autograd_cy as ag
     >>> ag.hstack([ag.tensor([[1.0], [2.0]]), ag.tensor([[3.0], [4.0]])])
@@ -53,7 +53,7 @@ def hstack(tensors):
 
 @op(methods=(), batch=COMPOSITE)
 def vstack(tensors):
-    """vstack(tensors) -> Tensor: the tensors below each other, vectors as rows.
+    """vstack(tensors) -> Tensor: the tensors joined along the first dimension, vectors as rows.
 
     >>> import autograd_cy as ag
     >>> ag.vstack([ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0])])
@@ -65,7 +65,7 @@ def vstack(tensors):
 
 @op(methods=(), batch=COMPOSITE)
 def dstack(tensors):
-    """dstack(tensors) -> Tensor: the tensors behind each other, along the third dimension.
+    """dstack(tensors) -> Tensor: the tensors joined along the third dimension.
 
     >>> import autograd_cy as ag
     >>> ag.dstack([ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0])])
@@ -77,7 +77,7 @@ def dstack(tensors):
 
 @op(methods=(), batch=COMPOSITE)
 def column_stack(tensors):
-    """column_stack(tensors) -> Tensor: the tensors beside each other, vectors as columns.
+    """column_stack(tensors) -> Tensor: the tensors joined along the second dimension, vectors as columns.
 
     >>> import autograd_cy as ag
     >>> ag.column_stack([ag.tensor([1.0, 2.0]), ag.tensor([[3.0], [4.0]])])
@@ -90,7 +90,7 @@ def column_stack(tensors):
 
 @cython.final
 cdef class BlockDiagBackward0(Node):
-    """Its constants: where the blocks begin, their sizes as matrices, the sizes and types of the tensors."""
+    """Constants: the positions of the blocks, their sizes as matrices, the sizes and types of the tensors."""
 
     cdef object vjp(self, object g, int i):
         (row, column), (height, width), (sizes, kind) = self.constants[0][i], self.constants[1][i], self.constants[2][i]
@@ -102,7 +102,7 @@ cdef class BlockDiagBackward0(Node):
 
 
 def batched_block_diag(call, *tensors):
-    """Each block is put among the zeros of its rows."""
+    """Pads each block with zeros to full rows."""
     blocks = [call.front(x) for x in tensors]
     blocks = [x if x.ndim == 3 else x.reshape(call.size, 1, prod(x.shape[1:])) for x in blocks]
     width, before, rows = sum([x.shape[2] for x in blocks]), 0, []
@@ -117,7 +117,7 @@ def batched_block_diag(call, *tensors):
 def block_diag(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor):
     """block_diag(*tensors) -> Tensor: a matrix of zeros with the tensors as blocks along its diagonal.
 
-    Each has two dimensions at most; a vector is a row.
+    Tensors have at most two dimensions; a vector is a row.
 
     >>> import autograd_cy as ag
     >>> ag.block_diag(ag.tensor([[1.0], [2.0]]), ag.tensor([3.0, 4.0]))
@@ -157,7 +157,7 @@ cdef class RepeatBackward0(Node):
         return ("repeats", "self_sym_sizes")
 
     cdef object vjp(self, object g, int i):
-        """The sum over the repetitions, which stand before the dimension that is repeated."""
+        """The sum over the repetitions, which form a dimension before the repeated one."""
         repeats, sizes = self.constants
         own = (1,) * (len(repeats) - len(sizes)) + sizes
         if 0 in repeats:
@@ -174,15 +174,15 @@ cdef class RepeatBackward0(Node):
 def batched_repeat(call, input, *repeats):
     cdef object times = sizes_of(repeats)
     if len(times) < rank_of(input):
-        call.on_sample(input, times)            # which says why not
+        call.on_sample(input, times)            # raises the error
     return call(call.aligned(input, len(times)), (1, *times))
 
 
 @op(methods=("repeat",), linear=RepeatBackward0, batch=batched_repeat)
 def repeat(input, *repeats):
-    """repeat(input, repeats) -> Tensor: a copy repeated so many times along each dimension.
+    """repeat(input, repeats) -> Tensor: a copy repeated that many times along each dimension.
 
-    There may be more numbers than dimensions: the first ones are for new dimensions.
+    If there are more numbers than dimensions, the first ones add new dimensions.
 
     >>> import autograd_cy as ag
     >>> ag.tensor([1.0, 2.0]).repeat(2, 2)
@@ -201,7 +201,7 @@ def repeat(input, *repeats):
 
 
 cdef cnp.ndarray repeated(cnp.ndarray array, tuple times):
-    """np.tile, but by one copy."""
+    """np.tile in a single copy."""
     cdef tuple sizes = (1,) * (len(times) - array.ndim) + np.shape(array)
     cdef list apart = [], room = []
     for n, size in zip(times, sizes):
@@ -215,7 +215,7 @@ cdef cnp.ndarray repeated(cnp.ndarray array, tuple times):
 
 @op(methods=("tile",), batch=COMPOSITE)
 def tile(input, *dims):
-    """tile(input, dims) -> Tensor: a copy repeated along the last dimensions, as often as `dims` say.
+    """tile(input, dims) -> Tensor: a copy repeated `dims` times along the last dimensions.
 
     >>> import autograd_cy as ag
     >>> ag.tile(ag.tensor([[1.0], [2.0]]), (2,))
@@ -231,9 +231,9 @@ def tile(input, *dims):
 
 @op(methods=(), batch=COMPOSITE)
 def meshgrid(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor, indexing: str | None = None):
-    """meshgrid(*tensors, indexing='ij') -> tuple of Tensors: views of the coordinates of the grid that vectors span.
+    """meshgrid(*tensors, indexing='ij') -> tuple of Tensors: views with the coordinates of the grid spanned by vectors.
 
-    Of each tensor there is one in the shape of the grid. indexing='xy' exchanges the first two dimensions.
+    There is one view for each tensor, in the shape of the grid. indexing='xy' swaps the first two dimensions.
 
     >>> import autograd_cy as ag
     >>> ag.meshgrid(ag.tensor([1.0, 2.0]), ag.tensor([3.0]), indexing="ij")
@@ -264,7 +264,7 @@ def meshgrid(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor, indexing:
 
 @op(methods=(), batch=COMPOSITE)
 def cartesian_prod(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor):
-    """cartesian_prod(*tensors) -> Tensor: all ways to choose one element of each vector, a row each.
+    """cartesian_prod(*tensors) -> Tensor: all ways to choose one element of each vector, as rows.
 
     >>> import autograd_cy as ag
     >>> ag.cartesian_prod(ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0]))
@@ -285,7 +285,7 @@ def cartesian_prod(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor):
 
 @op(methods=(), batch=COMPOSITE)
 def combinations(input, r: int = 2, with_replacement: bool = False):
-    """combinations(input, r=2, with_replacement=False) -> Tensor: all ways to choose r elements of a vector, a row each.
+    """combinations(input, r=2, with_replacement=False) -> Tensor: all ways to choose r elements of a vector, as rows.
 
     >>> import autograd_cy as ag
     >>> ag.combinations(ag.tensor([1.0, 2.0, 3.0]))

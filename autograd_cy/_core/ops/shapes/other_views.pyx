@@ -1,4 +1,4 @@
-"""Views made of other views: what has a name of its own, and no node."""
+"""Views composed of other views: operations with a name but no node of their own."""
 
 from math import prod
 
@@ -24,7 +24,7 @@ cdef int rank_of(object x) noexcept:
 
 @op(methods=("unflatten",), batch=COMPOSITE)
 def unflatten(input, dim, sizes: Sequence[int]):
-    """unflatten(input, dim, sizes) -> Tensor: a view with the dimension `dim` made into several of those sizes.
+    """unflatten(input, dim, sizes) -> Tensor: a view with the dimension `dim` split into several of those sizes.
 
     One of them may be -1: it follows from the others.
 
@@ -53,7 +53,7 @@ def unflatten(input, dim, sizes: Sequence[int]):
 
 @op(methods=("ravel",), batch=COMPOSITE)
 def ravel(input):
-    """ravel(input) -> Tensor: the elements in order along one dimension; a view where they are dense, else a copy.
+    """ravel(input) -> Tensor: the flattened elements; a view if they are contiguous, else a copy.
 
     >>> import autograd_cy as ag
     >>> ag.ravel(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -65,7 +65,7 @@ def ravel(input):
 
 @op(methods=("broadcast_to",), batch=COMPOSITE)
 def broadcast_to(input, *size):
-    """broadcast_to(input, size) -> Tensor: a view broadcast to `size`, as expand().
+    """broadcast_to(input, size) -> Tensor: a view broadcast to `size`, like expand().
 
     >>> import autograd_cy as ag
     >>> ag.broadcast_to(ag.tensor([1.0, 2.0]), (2, 2))
@@ -77,7 +77,7 @@ def broadcast_to(input, *size):
 
 @op(methods=(), batch=COMPOSITE)
 def broadcast_tensors(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor):
-    """broadcast_tensors(*tensors) -> tuple of Tensors: views of the tensors that are broadcast to each other.
+    """broadcast_tensors(*tensors) -> tuple of Tensors: views of the tensors, broadcast to each other.
 
     >>> import autograd_cy as ag
     >>> ag.broadcast_tensors(ag.tensor([1.0, 2.0]), ag.tensor([[3.0], [4.0]]))
@@ -104,15 +104,15 @@ cdef tuple common_sizes(list shapes):
     return tuple(common)
 
 
-# at least so many dimensions
+# a minimum number of dimensions
 
 cdef tuple all_of(object first, tuple others):
-    """The tensors that were given as a sequence, or one by one."""
+    """The tensors, given as one sequence or one by one."""
     return tuple(first) if isinstance(first, (tuple, list)) else (first, *others)
 
 
 cdef object each_of(str name, object function, object first, tuple others):
-    """A function of one tensor, of each of those that were given one by one or as a sequence."""
+    """Apply a function to one tensor, or to each of several, given one by one or as a sequence."""
     if not others and not isinstance(first, (tuple, list)):
         return function(as_tensor(first, name))
     return tuple([function(as_tensor(x, name)) for x in all_of(first, others)])
@@ -120,7 +120,7 @@ cdef object each_of(str name, object function, object first, tuple others):
 
 @op(methods=(), batch=COMPOSITE)
 def atleast_1d(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor):
-    """atleast_1d(*tensors) -> Tensor: a 0-d tensor with one dimension, others as they are; of several tensors a tuple.
+    """atleast_1d(*tensors) -> Tensor: a 0-d tensor with one dimension, others unchanged; a tuple for several tensors.
 
     >>> import autograd_cy as ag
     >>> ag.atleast_1d(ag.tensor(1.0))
@@ -135,7 +135,7 @@ def one_dimension(x):
 
 @op(methods=(), batch=COMPOSITE)
 def atleast_2d(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor):
-    """atleast_2d(*tensors) -> Tensor: a matrix of a number or of a vector, its row; others as they are; of several a tuple.
+    """atleast_2d(*tensors) -> Tensor: a 0-d tensor as a matrix, a vector as its row, others unchanged; a tuple for several.
 
     >>> import autograd_cy as ag
     >>> ag.atleast_2d(ag.tensor([1.0, 2.0]))
@@ -150,7 +150,7 @@ def two_dimensions(x):
 
 @op(methods=(), batch=COMPOSITE)
 def atleast_3d(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor):
-    """atleast_3d(*tensors) -> Tensor: with three dimensions, a vector's in the middle, a matrix's in front.
+    """atleast_3d(*tensors) -> Tensor: with three dimensions: a vector's is the middle one, a matrix's are the first two.
 
     >>> import autograd_cy as ag
     >>> ag.atleast_3d(ag.tensor([1.0, 2.0])).shape
@@ -170,7 +170,7 @@ def three_dimensions(x):
 
 @op(methods=("movedim", "moveaxis"), batch=COMPOSITE)
 def movedim(input, source: _Dims, destination: _Dims):
-    """movedim(input, source, destination) -> Tensor: a view with dimensions moved, the others in their order.
+    """movedim(input, source, destination) -> Tensor: a view with dimensions moved; the others keep their order.
 
     >>> import autograd_cy as ag
     >>> ag.movedim(ag.ones(2, 3, 4), 0, -1).shape
@@ -194,7 +194,7 @@ def movedim(input, source: _Dims, destination: _Dims):
 
 @op(methods=("adjoint",), batch=COMPOSITE)
 def adjoint(input):
-    """adjoint(input) -> Tensor: the matrix, or each of a batch, transposed and conjugated; a view of a real tensor.
+    """adjoint(input) -> Tensor: the conjugate transpose of a matrix, or of each of a batch; a view of a real tensor.
 
     >>> import autograd_cy as ag
     >>> ag.adjoint(ag.tensor([[1 + 1j, 2 + 2j]]))
@@ -215,12 +215,12 @@ cdef object transposed_conjugate(object x, str name):
 
 
 def conjugate_transposed(Tensor self):
-    """The tensor with its last two dimensions exchanged, conjugated; RuntimeError for one of one dimension."""
+    """The tensor with its last two dimensions swapped, conjugated; RuntimeError for a vector."""
     return transposed_conjugate(self, "mH")
 
 
 def hermitian(Tensor self):
-    """The conjugated transposed matrix; RuntimeError for what is neither a matrix nor 0-d."""
+    """The conjugate transpose of a matrix; RuntimeError unless the tensor is a matrix or 0-d."""
     if rank_of(self) not in (0, 2):
         raise RuntimeError(f"tensor.H is only supported on matrices (2-D tensors). Got {rank_of(self)}-D tensor."
                            + (" For batches of matrices, consider using tensor.mH" if rank_of(self) > 2 else ""))

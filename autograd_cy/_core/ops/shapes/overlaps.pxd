@@ -1,4 +1,4 @@
-"""Windows that overlap, added up."""
+"""Sums of overlapping windows."""
 
 from autograd_cy._core.graph.tensor cimport Tensor
 

@@ -1,4 +1,4 @@
-"""Windows that overlap, added up: the transposed operation of unfold()."""
+"""Sums of overlapping windows: the transpose of unfold()."""
 
 import numpy as np
 
@@ -28,8 +28,8 @@ cdef class UnfoldBackwardBackward0(Node):
 
 
 cdef Tensor overlapped(Tensor windows, tuple sizes, int d, Py_ssize_t step):
-    """A tensor of those sizes, of the sums of windows: they stand side by side along `d`, their elements along the last
-    dimension, and each begins `step` rows after the one before.
+    """The sums of windows, as a tensor of those sizes. The windows lie along `d`, their elements along the last dimension, and
+    each begins `step` rows after the one before.
     """
     if windows.batched:
         value = (<BatchedTensor> windows).value
@@ -41,8 +41,8 @@ cdef Tensor overlapped(Tensor windows, tuple sizes, int d, Py_ssize_t step):
 
 
 cdef int add_windows(object target, object windows, Py_ssize_t size, Py_ssize_t step) except -1:
-    """Add windows (last two dimensions) where they lie: one by one, or, where there are more of them than elements in one, the
-    same element of all.
+    """Add windows (last two dimensions) at their positions: one window at a time, or, if there are more windows than elements
+    in one, one element of all windows at a time.
     """
     cdef Py_ssize_t count = windows.shape[windows.ndim - 2], k
     if count <= size:

@@ -1,3 +1,3 @@
-"""What puts tensors together, copies and converts them."""
+"""Joining, copying and converting tensors."""
 
 cdef object zeros_or(object g, object like)

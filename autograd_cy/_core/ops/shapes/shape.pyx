@@ -1,6 +1,6 @@
-"""What puts tensors together, copies and converts them.
+"""Joining, copying and converting tensors.
 
-All of it is linear: the rule of a node is the transposed operation, its jvp the operation itself, both with the node's
+All operations are linear: the rule of a node is the transpose, its jvp is the operation itself, both with the node's
 constants.
 """
 
@@ -43,9 +43,9 @@ cnp.import_array()
 
 
 def sizes_of(arguments):
-    """The sizes given as one sequence or one by one: reshape((2, 3)), reshape(2, 3). TypeError for what are no integers.
+    """Sizes given as one sequence or one by one: reshape((2, 3)), reshape(2, 3). TypeError unless they are integers.
 
-    A sequence is a tuple or a list: others may have no end.
+    A sequence must be a tuple or a list: others may be endless.
     """
     if len(arguments) == 1 and isinstance(arguments[0], (tuple, list)):
         arguments = arguments[0]
@@ -68,7 +68,7 @@ cdef object zeros_or(object g, object like):
     return new_tensor(np.zeros(like[0], like[1])) if g is None else g
 
 
-# putting together
+# joining
 
 @cython.final
 cdef class CatBackward0(Node):
@@ -121,7 +121,7 @@ cdef object common_type(list tensors):
 
 
 cdef cnp.ndarray joined(object function, list tensors, int dim, object type, tuple sizes):
-    """What a function of NumPy's joins, in C order, whatever the order of the dimensions in memory is."""
+    """The result of a joining function of NumPy, in C order, whatever the layout of its operands."""
     cdef Tensor x
     cdef list arrays = [x.array for x in tensors]
     for x in tensors:
@@ -131,7 +131,7 @@ cdef cnp.ndarray joined(object function, list tensors, int dim, object type, tup
 
 
 cdef cnp.ndarray joined_channels(list tensors, int dim, object type, tuple sizes):
-    """np.concatenate() of arrays that all have channels last, which the result has, too; None where one hasn't."""
+    """np.concatenate() for arrays that all have channels last, as the result does; None if one lacks it."""
     cdef Tensor x
     for x in tensors:
         if not has_channels_last(x.array):
@@ -141,7 +141,7 @@ cdef cnp.ndarray joined_channels(list tensors, int dim, object type, tuple sizes
 
 
 def batched_cat(call, tensors, dim=0):
-    """PyTorch leaves out what is 1-d and without elements."""
+    """Drops empty 1-d tensors, as PyTorch does."""
     cdef int rank = max([0] + [rank_of(x) for x in tensors])
     cdef list joined = [x for x in tensors if rank == 1 or tuple(x.shape) != (0,)]
     return call([call.front(x) for x in joined], wrap_dim(dim, rank) + 1)
@@ -163,7 +163,7 @@ cdef int check_joins(Tensor x, tuple first, int d, list tensors) except -1:
 
 @op(methods=(), batch=batched_cat)
 def cat(tensors, dim=0):
-    """cat(tensors, dim=0) -> Tensor: the tensors one after the other along `dim`; elsewhere their sizes agree.
+    """cat(tensors, dim=0) -> Tensor: the tensors joined along `dim`; their other sizes must agree.
 
     >>> import autograd_cy as ag
     >>> ag.cat([ag.tensor([1.0, 2.0]), ag.tensor([3.0])])
@@ -171,9 +171,9 @@ def cat(tensors, dim=0):
     """
     cdef list found = tensors_of(tensors, "cat")
     cdef Tensor x
-    # an empty 1-d tensor joins any shape, as in PyTorch
+    # empty 1-d tensors join any shape, as in PyTorch
     cdef list shaped = [x for x in found if shape_of(x) != (0,)]
-    if not shaped:                              # nor does `dim` matter where there is no other
+    if not shaped:                              # if there are no others, `dim` does not matter either
         shaped, dim = found, 0
     if cnp.PyArray_NDIM((<Tensor> shaped[0]).array) == 0:
         raise RuntimeError("zero-dimensional tensor (at position 0) cannot be concatenated")
@@ -201,7 +201,7 @@ def batched_stack(call, tensors, dim=0):
 
 @op(methods=(), batch=batched_stack)
 def stack(tensors, dim=0):
-    """stack(tensors, dim=0) -> Tensor: tensors of one shape along a new dimension `dim`.
+    """stack(tensors, dim=0) -> Tensor: tensors of one shape joined along a new dimension `dim`.
 
     >>> import autograd_cy as ag
     >>> ag.stack([ag.tensor([1.0, 2.0]), ag.tensor([3.0, 4.0])], dim=1)
@@ -218,7 +218,7 @@ def stack(tensors, dim=0):
     cdef int d = wrap_dim(dim, len(first) + 1)
     sizes = (*first[:d], len(found), *first[d:])
     kind, array = common_type(found), None
-    if d < len(first):                                  # PyTorch divides a dimension of what it concatenates
+    if d < len(first):                                  # like PyTorch, split a dimension of a concatenation
         array = joined_channels(found, d, kind, (*first[:d], len(found) * first[d], *first[d + 1:]))
     cdef Tensor y = new_tensor(joined(np.stack, found, d, kind, sizes) if array is None else array.reshape(sizes))
     if any_wanted(found):
@@ -286,9 +286,9 @@ def batched_roll(call, input, shifts, dims=()):
 
 @op(methods=("roll",), linear=RollBackward0, batch=batched_roll)
 def roll(input, shifts: _Dims, dims: _Dims | None = ()):
-    """roll(input, shifts, dims=()) -> Tensor: a copy, the elements moved on by `shifts` along `dims`, the last to the front.
+    """roll(input, shifts, dims=()) -> Tensor: a copy with elements shifted by `shifts` along `dims`, the last ones go first.
 
-    Without `dims` it is the elements in order that move, whatever the shape.
+    Without `dims` the flattened elements are shifted.
 
     >>> import autograd_cy as ag
     >>> ag.roll(ag.tensor([1.0, 2.0, 3.0]), 1)
@@ -312,7 +312,7 @@ def roll(input, shifts: _Dims, dims: _Dims | None = ()):
 
 
 cdef object rolled(object array, object shift, int dim):
-    """The array with its elements moved on along one dimension. (np.roll crashes where there is no memory.)"""
+    """The array with its elements shifted along one dimension. (np.roll crashes if memory runs out.)"""
     cdef object n = array.shape[dim]
     cdef tuple before = (slice(None),) * dim
     k = shift % n if n else 0
@@ -343,9 +343,9 @@ cdef class ToCopyBackward0(Node):
 
 @op(methods=("clone",), linear=CloneBackward0, batch=on_values)
 def clone(input, *, memory_format=None):
-    """clone(input) -> Tensor: a copy, dense, with the dimensions as they are in memory, through which gradients pass.
+    """clone(input) -> Tensor: a dense copy that keeps the memory order of dimensions; gradients pass through.
 
-    `memory_format` gives them another order: C order with `contiguous_format`.
+    `memory_format` sets another order: `contiguous_format` is C order.
 
     >>> import autograd_cy as ag
     >>> ag.clone(ag.tensor([1.0, 2.0]))
@@ -360,24 +360,24 @@ def clone(input, *, memory_format=None):
 
 
 cpdef Tensor convert(Tensor x, dtype wanted):
-    """The tensor in another type; itself if it has that type. Of a complex tensor in a real type, the real part."""
+    """The tensor in another type, or itself. From complex to real, it takes the real part."""
     cdef int own = code_of(x.array)
     if own == wanted.dtype_code:
         return x
-    if x.batched:                       # the method was looked up before the first vmap: see `arm` in overrides.pyx
+    if x.batched:                       # this method was looked up before the first vmap: see `arm` in overrides.pyx
         return batched(convert((<BatchedTensor> x).value, wanted), (<BatchedTensor> x).level)
-    wanted = as_dtype(wanted)           # tensors may have it
+    wanted = as_dtype(wanted)           # raises if tensors can't have it
     if own >= COMPLEX64 > wanted.dtype_code > BOOL and cnp.PyArray_SIZE(x.array):
         warn_of_lost_imaginary_part()
     cdef Tensor y = new_tensor(copy_in_order(x.array, wanted.dtype_code))
-    # no gradient comes back from integers
+    # integers return no gradient
     if needs_node(x) and (wanted.is_floating_point or wanted.is_complex):
         record(new_node(ToCopyBackward0, (dtype_of(own), wanted)), y, x)
     return y
 
 
 def contiguous(Tensor self, memory_format=None):
-    """contiguous() -> Tensor: itself if its elements are dense and in order, else a copy that is."""
+    """contiguous() -> Tensor: the tensor itself if it is contiguous, else a contiguous copy."""
     if memory_format is not None and memory_format is not formats.contiguous_format:
         if formats.checked(memory_format, "contiguous") is None:
             if cnp.PyArray_IS_C_CONTIGUOUS(self.array):
@@ -401,7 +401,7 @@ def detach(Tensor self):
 def detach_(Tensor self):
     """detach_() -> Tensor: take the tensor out of the graph, in place: it becomes a leaf that requires no grad.
 
-    Its hooks stay, for when it requires grad again. RuntimeError for a view.
+    Its hooks stay, in case it requires grad again. RuntimeError for a view.
     """
     if self.extras is not None and self.extras.base is not None:
         raise RuntimeError("Can't detach views in-place. Use detach() instead.")
@@ -417,7 +417,7 @@ def detach_(Tensor self):
 
 
 cdef int take_hooks(Tensor tensor) except -1:
-    """Let the hooks of a tensor that leaves its node be those of the leaf that it becomes."""
+    """Move the hooks of a tensor that leaves its node to the leaf that it becomes."""
     cdef NodeHooks hooks = existing_hooks(tensor.grad_fn)
     functions = None if hooks is None or hooks.tensor_hooks is None else hooks.tensor_hooks.get(tensor.output_number)
     if functions is not None:
@@ -428,7 +428,7 @@ cdef int take_hooks(Tensor tensor) except -1:
 
 
 cdef int note_former(Tensor tensor) except -1:
-    """Let nodes that saved the tensor find out that it has left its place in the graph: `check_place` in saved.pyx."""
+    """Let nodes that saved the tensor notice that it has left its place in the graph: `check_place` in saved.pyx."""
     cdef Seldom seldom = seldom_of(extras_of_tensor(tensor))
     tensor.extras.current = tensor.version_counter().version
     seldom.former, seldom.former_output = weakref.ref(tensor.grad_fn), tensor.output_number
@@ -440,7 +440,7 @@ def refused_resize(call, self, *size, memory_format=None):
 
 
 cdef int check_sizes(tuple sizes, object numel, Py_ssize_t itemsize) except -1:
-    """Refuse sizes of a tensor that no memory can hold."""
+    """Refuse sizes that no memory can hold."""
     if min(sizes, default=0) < 0 or numel >= 2**63:
         raise RuntimeError(f"numel: integer multiplication overflow. (resize_(): there is no tensor of size {list(sizes)})")
     if numel * itemsize >= 2**63:
@@ -453,8 +453,8 @@ cdef int check_sizes(tuple sizes, object numel, Py_ssize_t itemsize) except -1:
 def resize_(Tensor self, *size, memory_format=None):
     """resize_(size, *, memory_format=None) -> Tensor: give the tensor other sizes, in place; new elements are zeros.
 
-    Its dimensions then lie in memory in C order, or as the memory format says. The memory stays where it is as long as it
-    suffices: what the tensor is a view of shows there, too. RuntimeError for a tensor that requires grad, for negative sizes,
+    Its dimensions then lie in memory in C order, or as the memory format says. The memory is kept while it suffices, so the
+    base of a view sees the change. RuntimeError for a tensor that requires grad, for negative sizes,
     and for an inference tensor outside of inference mode.
     """
     cdef tuple wanted = sizes_of(size)
@@ -481,7 +481,7 @@ def resize_(Tensor self, *size, memory_format=None):
 
 
 cdef Py_ssize_t room_of(cnp.ndarray array) except -1:
-    """How many bytes there are from an array's first element to the end of its memory."""
+    """The number of bytes from an array's first element to the end of its memory."""
     cdef cnp.ndarray owner = <cnp.ndarray> owner_of(array)
     cdef Py_ssize_t below, above
     measure(owner, &below, &above)
@@ -489,7 +489,7 @@ cdef Py_ssize_t room_of(cnp.ndarray array) except -1:
 
 
 def replace_array(Tensor self, Tensor other):
-    """Let `self` hold the memory of `other`: what assigning to `.data` does."""
+    """Make `self` hold the memory of `other`, as assigning to `.data` does."""
     self.array = other.array
 
 
