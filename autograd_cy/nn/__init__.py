@@ -1,4 +1,4 @@
-"""Neural networks: functions, layers, and what is done with them (facade). Layers are imported when they are asked for."""
+"""Neural networks: functions, layers and their utilities (facade). Layers are imported on first use."""
 
 from .._compat import names_later as _names_later
 from .._compat.missing import getattr_of as _getattr_of

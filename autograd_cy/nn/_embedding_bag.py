@@ -14,7 +14,7 @@ __all__ = ["embedding_bag"]
 
 _rows_of = OPS["nn.functional.embedding"].function
 _bags_of = OPS["embedding_bag"].function
-_MODES = ("sum", "mean", "max")  # by the numbers that they have there
+_MODES = ("sum", "mean", "max")  # indexed by the operation's mode numbers
 
 
 @public
@@ -34,8 +34,8 @@ def embedding_bag(
     """embedding_bag(input, weight, offsets=None, ..., mode='mean') -> Tensor: 'sum', 'mean' or 'max' of bags of rows.
 
     The integers `input` name rows of `weight` (n, d). Each row of a 2-D input is a bag; a 1-D input has bags that begin at
-    `offsets`, the last of which begins none with `include_last_offset`. The result is (bags, d), 0 for an empty bag. Row
-    `padding_idx` counts for nothing; 'sum' takes `per_sample_weights`, shaped as the input. ValueError for shapes that
+    `offsets`; `include_last_offset`: the last one is an end. The result is (bags, d), 0 for an empty bag. Row
+    `padding_idx` is skipped; 'sum' takes `per_sample_weights`, shaped as the input. ValueError for shapes that
     don't fit, RuntimeError for an index out of range. With `sparse`, the gradient of the weight is a sparse tensor.
 
     >>> import autograd_cy as ag

@@ -1,4 +1,4 @@
-"""Parameters on the device "meta" (facade). Imported when one is made."""
+"""Parameters on the device "meta" (facade). Imported on first use."""
 
 from .._core.graph.tensor import Tensor
 from .._tensor.meta import MetaTensor

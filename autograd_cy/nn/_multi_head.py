@@ -103,14 +103,14 @@ def attended(
 
 
 def _batch_second(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The three with dimensions 0 and 1 swapped. Those that were one tensor are one still: they are projected at once."""
+    """The three with dimensions 0 and 1 swapped. Identical tensors stay identical, so that one product projects them."""
     swapped = query.transpose(0, 1)
     keys = swapped if key is query else key.transpose(0, 1)
     return swapped, keys, keys if value is key else value.transpose(0, 1)
 
 
 class _Weights(NamedTuple):
-    """Of the projections, all in one or one by one, and of that of the result."""
+    """Weights of the input projections (one matrix, or one each) and of the output projection."""
 
     packed: Tensor | None
     separate: tuple[Tensor | None, Tensor | None, Tensor | None] | None
@@ -123,7 +123,7 @@ def _by_heads(
     samples_first: bool, inputs: tuple[Tensor, Tensor, Tensor], heads: int, weights: _Weights, mask: Tensor | None,
     padding: Tensor | None, rate: float, is_causal: bool,
 ) -> Tensor:  # fmt: skip
-    """The attended values, projected. The heads lie in the projections, or are views (N, heads, L, E / heads) of them."""
+    """The attended values, projected. Heads are views (N, heads, L, E / heads) of the projections, or stay inside them."""
     query, key, _ = inputs
     length, samples = query.shape[samples_first], query.shape[not samples_first]
     columns = key.shape[samples_first]
@@ -231,7 +231,7 @@ def _projected(inputs: tuple[Tensor, Tensor, Tensor], weights: _Weights) -> Sequ
 
 
 def _attended(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, rate: float) -> tuple[Tensor, Tensor]:
-    """The sums of values, and the weights by which they were summed."""
+    """The weighted sums of values, and the weights."""
     scores = (q * sqrt(1 / q.shape[-1])) @ k.transpose(-2, -1)
     shares = _softmax(scores if mask is None else scores + mask, -1)
     shares = _dropout(shares, rate, True) if rate else shares
@@ -239,7 +239,7 @@ def _attended(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, rate: float)
 
 
 def _for_heads(padding: Tensor, samples: int, heads: int, columns: int) -> Tensor:
-    """What is added for keys that are padding, for each head and row of queries."""
+    """The mask to add for padded keys, for each head and query row."""
     _check_padding(padding, samples, columns)
     return padding.view(samples, 1, 1, columns).expand(-1, heads, -1, -1).reshape(samples * heads, 1, columns)
 
@@ -250,7 +250,7 @@ def _check_padding(padding: Tensor, samples: int, columns: int) -> None:
 
 
 def _added(mask: Any, name: str, like: Tensor) -> Any:
-    """A mask as what is added to the scores."""
+    """A mask in the form that is added to the scores."""
     if mask is None or mask.is_floating_point():
         return mask
     if str(mask.dtype) != "torch.bool":
@@ -269,7 +269,7 @@ def _per_head(mask: Tensor | None, samples: int, heads: int, rows: int, columns:
 
 
 def _longer(mask: Tensor | None) -> Tensor | None:
-    """For one key more, which is looked at."""
+    """The mask with one more key, which is not masked."""
     return None if mask is None else _cat([mask, mask.new_zeros((*mask.shape[:-1], 1))], -1)
 
 

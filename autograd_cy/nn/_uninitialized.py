@@ -1,4 +1,4 @@
-"""Parameters and buffers that wait for their shape (facade). Imported when a lazy module is made."""
+"""Parameters and buffers without a shape yet (facade). Imported when a lazy module is made."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _ALLOWED = {
 
 
 class _Refusing(UninitializedTensorMixin):
-    """Refuses functions that need the elements."""
+    """Refuse functions that need elements."""
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -32,7 +32,7 @@ def _reads_attribute(func: Any) -> bool:
 
 
 def _waiting(cls: Any, requires_grad: bool, device: Any, dtype: Any) -> Any:
-    """A tensor without a shape, that becomes one of that device."""
+    """A tensor without a shape, which will be materialized on that device."""
     made: Any = Tensor._make_subclass(cls, empty(0, dtype=dtype), requires_grad)
     if device is not None and not empty(0, device=device).is_cpu:
         vars(made)["_device"] = device

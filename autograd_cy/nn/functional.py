@@ -1,4 +1,4 @@
-"""Functions of neural networks: the operations of this namespace, and those that PyTorch has here, too (facade)."""
+"""Functions of neural networks: its own operations, and general ones that PyTorch repeats here (facade)."""
 
 import warnings as _warnings
 

@@ -1,4 +1,4 @@
-"""Gradients of convolutions by their input or weight, without the convolution's graph (facade). Imported when asked for."""
+"""Gradients of convolutions by their input or weight, without the convolution's graph (facade). Imported on first use."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

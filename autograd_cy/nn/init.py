@@ -1,4 +1,4 @@
-"""How parameters are drawn when a layer is made (facade).
+"""Initialization of parameters (facade).
 
 Each function writes into its tensor, outside the graph, and returns it. ``generator``: where the random numbers come from,
 the default generator if None.
@@ -31,10 +31,10 @@ _GAINS = {**dict.fromkeys(_LINEAR, 1), "tanh": 5.0 / 3, "relu": math.sqrt(2.0), 
 
 @_public
 def calculate_gain(nonlinearity: str, param: Any = None) -> float:
-    """``calculate_gain("relu")``: by what factor a layer before that function should be drawn wider.
+    """``calculate_gain("relu")``: the factor of the standard deviation for a layer before that function.
 
-    1 for linear functions and the sigmoid, 5/3 for tanh, sqrt(2) for relu, sqrt(2 / (1 + slope**2)) for leaky_relu, whose
-    slope is ``param`` (0.01), 3/4 for selu. ValueError for any other.
+    1 for linear functions and the sigmoid, 5/3 for tanh, sqrt(2) for relu, sqrt(2 / (1 + slope**2)) for leaky_relu
+    with slope ``param`` (0.01), 3/4 for selu. ValueError for any other.
 
     >>> import autograd_cy as ag
     >>> ag.nn.init.calculate_gain("leaky_relu", 1)
@@ -100,7 +100,7 @@ def trunc_normal_(
 
 
 def _truncated(like: Tensor, mean: float, std: float, a: float, b: float, generator: Any) -> Tensor:
-    """Drawn until all lie in [a, b]: from the normal distribution, or if few of that would, uniformly from [a, b]."""
+    """Draw until all lie in [a, b]: normally, or uniformly from [a, b] if few normal draws would be accepted."""
     low, high = (math.erf((bound - mean) / (std * math.sqrt(2.0))) / 2 for bound in (a, b))
     highest = max(a, min(mean, b))
     drawn, pending = empty_like(like), ones_like(like, dtype=bool)
@@ -164,7 +164,7 @@ def eye_(tensor: Tensor) -> Tensor:
 
 @_public
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """``dirac_(tensor, groups=1)``: the weight of a convolution that passes its channels on, in each group.
+    """``dirac_(tensor, groups=1)``: the weight of a convolution that returns its channels unchanged, in each group.
 
     ValueError unless it has 3 to 5 dimensions, and a first one that groups divide.
 
@@ -191,7 +191,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
 
 def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
-    """How many inputs an output of a layer with this weight has, and how many outputs an input."""
+    """The numbers of inputs per output and of outputs per input in a layer with this weight."""
     if tensor.ndim < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 dimensions")
     outputs, inputs, *field = tensor.shape
@@ -243,8 +243,8 @@ def kaiming_uniform_(
 ) -> Tensor:
     """``kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu")``: uniformly from [-k, k].
 
-    k = gain * sqrt(3 / fan), where the gain is that of the nonlinearity (a: the slope of leaky_relu) and fan the number of
-    inputs ("fan_in") or outputs ("fan_out"). He et al., "Delving deep into rectifiers", 2015.
+    k = gain * sqrt(3 / fan): gain is calculate_gain(nonlinearity, a), where a is the slope of leaky_relu; fan is the number
+    of inputs ("fan_in") or outputs ("fan_out"). He et al., "Delving deep into rectifiers", 2015.
 
     >>> import autograd_cy as ag
     >>> w = ag.nn.init.kaiming_uniform_(ag.empty(4, 6), nonlinearity="relu")
@@ -307,11 +307,11 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
         return tensor.copy_((q.T if rows < columns else q).reshape(tensor.shape))
 
 
-_TALL = 4  # rows for each column, from which on products of matrices take less time than NumPy's QR decomposition
+_TALL = 4  # rows per column from which matrix products are faster than NumPy's QR decomposition
 
 
 def _orthonormal(matrix: Tensor) -> Tensor:
-    """Q of the QR decomposition with a positive diagonal of R: so each such matrix is as likely as any other."""
+    """Q of the QR decomposition with a positive diagonal of R, which makes all orthogonal matrices equally likely."""
     if matrix.shape[0] >= _TALL * matrix.shape[1] > 32 * _TALL and not matrix.is_complex():
         q = _orthonormal_by_cholesky(matrix)
         if q is not None:
@@ -321,9 +321,9 @@ def _orthonormal(matrix: Tensor) -> Tensor:
 
 
 def _orthonormal_by_cholesky(matrix: Tensor) -> Tensor | None:
-    """The same, or None for a matrix that is near a singular one.
+    """The same, or None for a nearly singular matrix.
 
-    The factor of matrix.T @ matrix is R. What rounding leaves of the angles between the columns, a second step takes away
+    The Cholesky factor of matrix.T @ matrix is R. A second step removes the columns' rounding errors from orthogonality
     (Yamamoto et al., "Roundoff error analysis of the CholeskyQR2 algorithm", 2015).
     """
     q = matrix.double()
@@ -365,7 +365,7 @@ def _check_matrix(tensor: Tensor) -> None:
 
 
 def _deprecated(function: Any) -> Callable[..., Any]:
-    """The function under its old name."""
+    """The function under its old name, with a warning."""
     new_name: str = function.__name__
     old_name = new_name.removesuffix("_")
 

@@ -18,7 +18,7 @@ __all__ = [
 
 
 class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
-    """Counts tensors of other subclasses that were made parameters among the Parameters."""
+    """Makes isinstance() accept parameters of other tensor subclasses as Parameters."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if cls is Parameter and isinstance(instance, Tensor) and getattr(instance, "_is_param", False):
@@ -27,10 +27,10 @@ class _ParameterMeta(type(Tensor)):  # type: ignore[misc]
 
 
 class Parameter(Tensor, metaclass=_ParameterMeta):
-    """``Parameter(data, requires_grad=True)``: a leaf on the memory of a tensor that is to be trained.
+    """``Parameter(data, requires_grad=True)``: a leaf on a tensor's memory, to be trained.
 
-    As attribute of a Module it is one of the module's ``parameters()``. Results of operations on it are plain Tensors. Of a
-    tensor of a subclass it is an instance of that subclass, for which ``isinstance(p, Parameter)`` holds, too.
+    As attribute of a Module it is one of the module's ``parameters()``. Results of operations on it are plain Tensors. For a
+    tensor of a subclass it is an instance of that subclass, and ``isinstance(p, Parameter)`` still holds.
 
     >>> import autograd_cy as ag
     >>> ag.nn.Parameter(ag.ones(2))
@@ -76,7 +76,7 @@ _take_for_tensors(Parameter)
 def _rebuild_parameter(
     data: Tensor, requires_grad: bool, backward_hooks: Any, attributes: Any = None, kind: type[Parameter] = Parameter
 ) -> Parameter:
-    """A Parameter from what was pickled; hooks are not."""
+    """A Parameter from pickled state, which has no hooks."""
     parameter = Tensor._make_subclass(kind, data, requires_grad)
     if attributes:
         vars(parameter).update(attributes)
@@ -84,7 +84,7 @@ def _rebuild_parameter(
 
 
 class _BufferMeta(type(Tensor)):  # type: ignore[misc]
-    """Knows buffers by a mark: they are instances of the class of their data."""
+    """Recognizes buffers by a mark: their class is the class of their data."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if cls is Buffer and isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False):
@@ -93,9 +93,9 @@ class _BufferMeta(type(Tensor)):  # type: ignore[misc]
 
 
 class Buffer(Tensor, metaclass=_BufferMeta):
-    """``Buffer(data, persistent=True)``: a tensor that becomes a buffer of the module whose attribute it is made.
+    """``Buffer(data, persistent=True)``: a tensor that becomes a buffer when it is assigned to a module.
 
-    It is part of the module's state, but not trained. Unless it is persistent, ``state_dict()`` leaves it out.
+    It is part of the module's state, but not trained. ``state_dict()`` skips it unless it is persistent.
 
     >>> import autograd_cy as ag
     >>> module = ag.nn.Module()
@@ -119,13 +119,13 @@ class Buffer(Tensor, metaclass=_BufferMeta):
 
 
 class UninitializedTensorMixin:
-    """A tensor whose shape will be known later: it can be converted and materialized, nothing else."""
+    """A tensor without a shape yet: it can only be converted and materialized."""
 
     cls_to_become: type[Tensor] = Tensor
     data: Tensor
 
     def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
-        """``materialize(shape)`` makes it a tensor of that shape, whose elements are not set."""
+        """``materialize(shape)`` makes it an uninitialized tensor of that shape."""
         size = (shape,) if isinstance(shape, int) else tuple(shape)
         where = vars(self).pop("_device", None) if device is None else device
         made = empty(size, device=where, dtype=self.data.dtype if dtype is None else dtype)
@@ -161,7 +161,7 @@ class UninitializedTensorMixin:
 
 
 def is_lazy(param: Any) -> bool:
-    """``is_lazy(param)``: whether the shape of a parameter or buffer is still to come.
+    """``is_lazy(param)``: whether a parameter or buffer has no shape yet.
 
     >>> import autograd_cy as ag
     >>> ag.nn.parameter.is_lazy(ag.nn.UninitializedParameter()), ag.nn.parameter.is_lazy(ag.nn.Parameter())
@@ -170,7 +170,7 @@ def is_lazy(param: Any) -> bool:
     return isinstance(param, UninitializedTensorMixin)
 
 
-# The two classes override functions, which costs all calls with subclasses: for those who have lazy modules.
+# The two classes override functions, which slows all calls with subclasses: so they are made on first use.
 __getattr__, __dir__ = _names_later(
     __name__,
     {"_uninitialized": ["UninitializedBuffer", "UninitializedParameter"]},

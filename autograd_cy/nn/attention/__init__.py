@@ -1,4 +1,4 @@
-"""``torch.nn.attention``: which kernel attention takes, of which there is one (facade)."""
+"""``torch.nn.attention``: the choice of attention's kernel; this package has one (facade)."""
 
 import contextlib
 import enum
@@ -28,7 +28,7 @@ class SDPBackend(enum.IntEnum):
 
 @contextlib.contextmanager
 def sdpa_kernel(backends: Iterable[SDPBackend] | SDPBackend, set_priority: bool = False) -> Iterator[None]:
-    """``with sdpa_kernel(SDPBackend.MATH):`` changes nothing: there is one kernel. AssertionError for what names none.
+    """``with sdpa_kernel(SDPBackend.MATH):`` changes nothing: there is one kernel. AssertionError for other values.
 
     >>> import autograd_cy as ag
     >>> from autograd_cy.nn.attention import SDPBackend, sdpa_kernel

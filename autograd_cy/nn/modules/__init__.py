@@ -1,4 +1,4 @@
-"""The layers, imported when they are asked for, under the file names of torch.nn.modules (facade)."""
+"""The layers, imported on first use, under the file names of torch.nn.modules (facade)."""
 
 from ..._compat import names_later as _names_later
 from ..._compat import offered_in_files as _offered_in_files

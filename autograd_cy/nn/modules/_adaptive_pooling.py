@@ -1,4 +1,4 @@
-"""Pooling to a size that is asked for: adaptive and fractional (facade)."""
+"""Pooling to a given output size: adaptive and fractional (facade)."""
 
 from typing import Any, ClassVar
 
@@ -46,7 +46,7 @@ class _FractionalMaxPoolNd(FunctionLayer, function=None):
 class FractionalMaxPool2d(_FractionalMaxPoolNd, function="fractional_max_pool2d"):
     """``FractionalMaxPool2d(kernel_size, output_size=None, output_ratio=None, return_indices=False)``.
 
-    The largest element of windows of (N, C, H, W) or without N that stand at random, as many as are asked for
+    The largest element of each window of (N, C, H, W) or (C, H, W). Windows are placed at random; their number is given
     (Graham 2014, arXiv:1412.6071).
 
     >>> import autograd_cy as ag
@@ -60,8 +60,8 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd, function="fractional_max_pool2d"
 class FractionalMaxPool3d(_FractionalMaxPoolNd, function="fractional_max_pool3d"):
     """``FractionalMaxPool3d(kernel_size, output_size=None, output_ratio=None, return_indices=False)``.
 
-    The largest element of windows of (N, C, D, H, W) or without N that stand at random, as many as are asked for
-    (Graham 2014, arXiv:1412.6071).
+    The largest element of each window of (N, C, D, H, W) or (C, D, H, W). Windows are placed at random; their number is
+    given (Graham 2014, arXiv:1412.6071).
 
     >>> import autograd_cy as ag
     >>> ag.nn.FractionalMaxPool3d(2, output_ratio=0.5)(ag.ones(1, 1, 8, 8, 8)).shape
@@ -85,7 +85,7 @@ class _AdaptiveAvgPoolNd(FunctionLayer, function=None):
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd, function="adaptive_max_pool1d"):
     """``AdaptiveMaxPool1d(output_size, return_indices=False)``.
 
-    The largest element of so many windows of (N, C, L) as are asked for.
+    The largest element of each of `output_size` windows of (N, C, L).
 
     >>> import autograd_cy as ag
     >>> ag.nn.AdaptiveMaxPool1d(2)(ag.arange(4.0).reshape(1, 1, 4)).flatten()
@@ -96,7 +96,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd, function="adaptive_max_pool1d"):
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd, function="adaptive_max_pool2d"):
     """``AdaptiveMaxPool2d(output_size, return_indices=False)``.
 
-    The largest element of so many windows of (N, C, H, W) as are asked for; None keeps a dimension.
+    The largest element of each of `output_size` windows of (N, C, H, W); None keeps a dimension.
 
     >>> import autograd_cy as ag
     >>> ag.nn.AdaptiveMaxPool2d((1, 2))(ag.arange(4.0).reshape(1, 1, 1, 4)).flatten()
@@ -107,7 +107,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd, function="adaptive_max_pool2d"):
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd, function="adaptive_max_pool3d"):
     """``AdaptiveMaxPool3d(output_size, return_indices=False)``.
 
-    The largest element of so many windows of (N, C, D, H, W) as are asked for; None keeps a dimension.
+    The largest element of each of `output_size` windows of (N, C, D, H, W); None keeps a dimension.
 
     >>> import autograd_cy as ag
     >>> ag.nn.AdaptiveMaxPool3d((1, 1, 2))(ag.arange(4.0).reshape(1, 1, 1, 1, 4)).flatten()
@@ -116,7 +116,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd, function="adaptive_max_pool3d"):
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd, function="adaptive_avg_pool1d"):
-    """``AdaptiveAvgPool1d(output_size)``: the mean of so many windows of (N, C, L) as are asked for.
+    """``AdaptiveAvgPool1d(output_size)``: the mean of each of `output_size` windows of (N, C, L).
 
     >>> import autograd_cy as ag
     >>> ag.nn.AdaptiveAvgPool1d(2)(ag.arange(4.0).reshape(1, 1, 4)).flatten()
@@ -127,7 +127,7 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd, function="adaptive_avg_pool1d"):
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd, function="adaptive_avg_pool2d"):
     """``AdaptiveAvgPool2d(output_size)``.
 
-    The mean of so many windows of (N, C, H, W) as are asked for; None keeps a dimension.
+    The mean of each of `output_size` windows of (N, C, H, W); None keeps a dimension.
 
     >>> import autograd_cy as ag
     >>> ag.nn.AdaptiveAvgPool2d((1, 2))(ag.arange(4.0).reshape(1, 1, 1, 4)).flatten()
@@ -138,7 +138,7 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd, function="adaptive_avg_pool2d"):
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd, function="adaptive_avg_pool3d"):
     """``AdaptiveAvgPool3d(output_size)``.
 
-    The mean of so many windows of (N, C, D, H, W) as are asked for; None keeps a dimension.
+    The mean of each of `output_size` windows of (N, C, D, H, W); None keeps a dimension.
 
     >>> import autograd_cy as ag
     >>> ag.nn.AdaptiveAvgPool3d((1, 1, 2))(ag.arange(4.0).reshape(1, 1, 1, 1, 4)).flatten()

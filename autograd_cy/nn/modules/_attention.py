@@ -16,8 +16,8 @@ class MultiheadAttention(Module):
     """``MultiheadAttention(embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False, ..., batch_first=False)``.
 
     Called with query (L, N, embed_dim), key (S, N, kdim) and value (S, N, vdim), or N first if `batch_first`, or without N;
-    returns the attended values, projected, and the weights (N, L, S), averaged over the heads, if `need_weights`. Masks
-    are True where nothing is attended to, or are added. Vaswani et al. 2017, arXiv:1706.03762.
+    returns the attended values, projected, and the weights (N, L, S), averaged over the heads, if `need_weights`. Bool
+    masks exclude where True; others are added. Vaswani et al. 2017, arXiv:1706.03762.
 
     >>> import autograd_cy as ag
     >>> attention, x = ag.nn.MultiheadAttention(8, 2, batch_first=True), ag.ones(1, 3, 8)
@@ -102,7 +102,7 @@ class MultiheadAttention(Module):
     def merge_masks(
         self, attn_mask: Tensor | None, key_padding_mask: Tensor | None, query: Tensor
     ) -> tuple[Tensor | None, int | None]:
-        """``merge_masks(attn_mask, key_padding_mask, query)``: their sum (N, heads, L, L), and what it is: 1 padding, 2 both.
+        """``merge_masks(attn_mask, key_padding_mask, query)``: their sum (N, heads, L, L), and its kind: 1 padding, 2 both.
 
         >>> import autograd_cy as ag
         >>> mask, kind = ag.nn.MultiheadAttention(4, 2).merge_masks(ag.zeros(3, 3), None, ag.ones(1, 3, 4))

@@ -1,4 +1,4 @@
-"""One call of a module whose backward is hooked (facade)."""
+"""One call of a module with backward hooks (facade)."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ Hook = Callable[..., Any]
 
 
 class _Passage:
-    """Where the tensors of a call stand among its arguments or results, as they pass a node of their own."""
+    """Routes the tensors among a call's arguments or results through one node, and remembers their positions."""
 
     def __init__(self, values: tuple[Any, ...]):
         self.size = len(values)
@@ -20,7 +20,7 @@ class _Passage:
         self.is_recorded = is_grad_enabled() and any(values[place].requires_grad for place in self.places)
 
     def __call__(self, values: Any) -> tuple[Any, Any]:
-        """The values behind the node, and the node."""
+        """The values as outputs of the node, and the node."""
         passed = BackwardHookFunction.apply(*[values[place] for place in self.places])
         items = list(values)
         for place, tensor in zip(self.places, passed, strict=True):
@@ -29,7 +29,7 @@ class _Passage:
         return tuple(items) if type(values) is tuple else type(values)(*items), node
 
     def spread(self, gradients: Sequence[Any]) -> tuple[Any, ...]:
-        """The gradients of the tensors at the tensors' places, None at the others."""
+        """The gradients at the tensors' positions, None at the others."""
         all_places: list[Any] = [None] * self.size
         for place, gradient in zip(self.places, gradients, strict=False):
             all_places[place] = gradient
@@ -40,14 +40,14 @@ class _Passage:
 
 
 class BackwardHook:
-    """Calls a module's backward hooks when the gradients have passed its outputs, and its inputs."""
+    """Calls a module's backward hooks when the gradients of its outputs, and then of its inputs, are known."""
 
     def __init__(self, module: Any, user_hooks: list[Hook], user_pre_hooks: list[Hook]):
         self.module, self.user_hooks, self.user_pre_hooks = module, user_hooks, user_pre_hooks
         self.grad_outputs: Any = None
 
     def setup_input_hook(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments, such that their gradients come by."""
+        """The arguments, routed through a node that receives their gradients."""
         self.inputs = _Passage(args)
         if self.inputs.is_recorded:
             args, node = self.inputs(args)
@@ -55,7 +55,7 @@ class BackwardHook:
         return args
 
     def setup_output_hook(self, result: Any) -> Any:
-        """What the module returned, such that its gradients come by."""
+        """The module's result, routed through a node that receives its gradients."""
         values = result if isinstance(result, tuple) else (result,)
         self.outputs = _Passage(values)
         if self.outputs.is_recorded:
@@ -76,7 +76,7 @@ class BackwardHook:
         return passed_on
 
     def _without_inputs(self) -> None:
-        """No input requires gradients: the hooks are called here, and can't change anything."""
+        """Call the hooks when no input requires a gradient; their results can't replace anything."""
         warnings.warn(
             "Full backward hook is firing when gradients are computed with respect to module outputs since no inputs require "
             "gradients.",
@@ -92,7 +92,7 @@ class BackwardHook:
         self.grad_outputs = None
 
     def _at_inputs(self, gradients: Any, _: Any) -> Any:
-        if self.grad_outputs is None:  # they came to the inputs without passing the outputs
+        if self.grad_outputs is None:  # the gradients reached the inputs without passing the outputs
             return None
         all_gradients = self.inputs.spread(gradients)
         for hook in self.user_hooks:

@@ -14,7 +14,7 @@ _MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 class _ConvNd(Module):
-    """What all have: weight (out, in / groups, *kernel), or (in, out / groups, *kernel) if transposed, and bias (out,)."""
+    """The common part: weight (out, in / groups, *kernel), or (in, out / groups, *kernel) if transposed, and bias (out,)."""
 
     __constants__: ClassVar[list[str]] = [
         "stride", "padding", "dilation", "groups", "padding_mode", "output_padding", "in_channels", "out_channels",

@@ -1,4 +1,4 @@
-"""A module's tensors in another dtype, and other changes of all of them (facade)."""
+"""Conversions of all tensors of a module to another dtype, device or memory (facade)."""
 
 import warnings
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from ..parameter import Parameter, UninitializedTensorMixin
 
 
 class WithConversions:
-    """Changes each tensor of a module, which keeps its parameters: they get other memory."""
+    """Converts each tensor of a module. The Parameter objects stay, on new memory."""
 
     _parameters: dict[str, Any]
     _buffers: dict[str, Any]
@@ -32,7 +32,7 @@ class WithConversions:
         raise NotImplementedError
 
     def _apply(self, fn: Callable[[Any], Any], recurse: bool = True) -> Self:
-        """Put fn(tensor) in the place of each parameter's memory, its gradient's, and of each buffer."""
+        """Replace the memory of each parameter and its gradient, and each buffer, by fn(tensor)."""
         if recurse:
             for module in self.children():
                 module._apply(fn)
@@ -42,7 +42,7 @@ class WithConversions:
             gradient = parameter.grad
             with no_grad():
                 applied = fn(parameter)
-                # tensors of another layout, or without memory, can't give theirs
+                # tensors of another layout, or without memory, can't be swapped
                 is_moved = applied.is_meta is not parameter.is_meta or applied.layout is not parameter.layout
                 if is_moved or __future__.get_overwrite_module_params_on_conversion():
                     self._parameters[name] = made = Parameter(applied.detach(), parameter.requires_grad)
@@ -75,7 +75,7 @@ class WithConversions:
         """``to(dtype)``, ``to(device)``, ``to(tensor)`` or ``to(memory_format=...)`` converts the module in place, and
         returns it.
 
-        Only floating point and complex tensors get another dtype, TypeError for a dtype of integers; the memory format is for
+        Only floating point and complex tensors get another dtype, TypeError for an integer dtype; the memory format is for
         tensors of 4 and 5 dimensions. RuntimeError for a device that is not the CPU.
 
         >>> import autograd_cy as ag
@@ -125,7 +125,7 @@ class WithConversions:
         return self._to_floating("bfloat16")
 
     def type(self, dst_type: Any) -> Self:
-        """``type(dtype)`` converts all tensors, also those of integers, in place, and returns the module."""
+        """``type(dtype)`` converts all tensors, integers too, in place, and returns the module."""
         return self._apply(lambda tensor: tensor.type(dst_type))
 
     def cpu(self) -> Self:
@@ -138,20 +138,20 @@ class WithConversions:
         raise AssertionError("Torch not compiled with CUDA enabled")
 
     def to_empty(self, *, device: Any, recurse: bool = True) -> Self:
-        """``to_empty(device="cpu")`` gives each tensor new memory, whose elements are not set."""
+        """``to_empty(device="cpu")`` gives each tensor new, uninitialized memory."""
         return self._apply(lambda tensor: empty_like(tensor, device=device), recurse=recurse)
 
     @public
     def share_memory(self) -> Self:
-        """``share_memory()`` moves parameters, their gradients and buffers to where other processes have them, too.
+        """``share_memory()`` moves parameters, their gradients and buffers to shared memory, and returns the module.
 
-        It returns the module. A process that it is sent to, or that is forked, writes into the same parameters.
+        A process that receives the module, or is forked, writes into the same parameters.
 
         >>> import autograd_cy as ag
         >>> ag.nn.Linear(2, 1).share_memory().weight.is_shared()
         True
         """
-        from ..._memory.shared import share  # for those who share memory
+        from ..._memory.shared import share  # only needed here
 
         tensors: list[Any] = [*self.parameters(), *self.buffers()]
         for tensor in tensors:
@@ -196,7 +196,7 @@ def _what_to(
     non_blocking: bool = False,
     memory_format: Any = None,
 ) -> tuple[Any, Any, Any]:
-    """The device, the dtype and the memory format that the arguments of to() ask for."""
+    """The device, dtype and memory format requested by the arguments of to()."""
     given = other if tensor is None else tensor
     for argument in args:
         if isinstance(argument, Tensor):

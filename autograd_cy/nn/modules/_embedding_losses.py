@@ -31,7 +31,7 @@ class HingeEmbeddingLoss(_Loss, function="hinge_embedding_loss"):
 class MarginRankingLoss(_Loss, function="margin_ranking_loss"):
     """``MarginRankingLoss(margin=0.0, size_average=None, reduce=None, reduction="mean")``: called with input1, input2, target.
 
-    max(0, -target * (input1 - input2) + margin): the first is to be larger where the target is 1, smaller where it is -1.
+    max(0, -target * (input1 - input2) + margin): input1 should be larger where the target is 1, smaller where it is -1.
 
     >>> import autograd_cy as ag
     >>> ag.nn.MarginRankingLoss()(ag.tensor([1.0]), ag.tensor([3.0]), ag.tensor([1.0]))
@@ -65,7 +65,7 @@ class CosineEmbeddingLoss(_Loss, function="cosine_embedding_loss"):
 
 
 class _TripletLoss(_Loss, function=None):
-    """A loss of an anchor, which is to be nearer to the positive than to the negative."""
+    """A loss of an anchor, which should be nearer to the positive than to the negative."""
 
     def _check_margin(self, margin: float) -> None:
         if margin <= 0:
@@ -101,7 +101,7 @@ class TripletMarginLoss(_TripletLoss, function="triplet_margin_loss"):
 class TripletMarginWithDistanceLoss(_TripletLoss, function="triplet_margin_with_distance_loss"):
     """``TripletMarginWithDistanceLoss(*, distance_function=None, margin=1.0, swap=False, reduction="mean")``.
 
-    TripletMarginLoss with a distance of one's own, else PairwiseDistance().
+    TripletMarginLoss with the given distance, by default PairwiseDistance().
 
     >>> import autograd_cy as ag
     >>> loss = ag.nn.TripletMarginWithDistanceLoss(distance_function=lambda a, b: (a - b).abs().sum(-1))

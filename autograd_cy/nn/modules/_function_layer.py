@@ -1,4 +1,4 @@
-"""FunctionLayer: layers that call one function of nn.functional with the settings that they were made with (facade)."""
+"""FunctionLayer: layers that call one function of nn.functional with the constructor's settings (facade)."""
 
 import inspect
 from collections.abc import Callable
@@ -14,14 +14,14 @@ _REQUIRED = inspect.Parameter.empty
 
 @dataclass_transform()
 class FunctionLayer(Module):
-    """A layer whose forward() is a function of nn.functional, called with settings.
+    """A layer: its forward() calls a function of nn.functional with the layer's settings.
 
     A subclass declares its settings as a dataclass declares fields: they become attributes, and the parameters of its
-    constructor, after those of its base that it does not declare anew. It is made by `class ELU(FunctionLayer,
-    function="elu")`; without a function it is a plain subclass, and with None as function the base of some that have one.
+    constructor, after the base's settings that it does not redeclare. Example: `class ELU(FunctionLayer, function="elu")`.
+    With function=None a class is a base of such layers; without `function` it is a plain subclass.
 
-    `_inputs` are the parameters of forward(), `_shown` the settings that repr() shows, if not all of them, and
-    `_not_passed` those that the function does not take.
+    `_inputs` are the parameters of forward(), `_shown` the settings in repr() (by default all), and `_not_passed` the
+    settings that the function does not take.
     """
 
     __constants__: ClassVar[list[str]] = []
@@ -53,14 +53,14 @@ class FunctionLayer(Module):
             setattr(self, name, value)
 
     def extra_repr(self) -> str:
-        """``extra_repr()`` shows the settings, `inplace` where it is set; or those that a subclass names in `_shown`."""
+        """``extra_repr()`` shows the settings, `inplace` only if set; or the settings that `_shown` names."""
         names = self.__constants__ if self._shown is None else self._shown
         shown = [(name, getattr(self, name)) for name in names]
         return ", ".join(f"{name}={value!r}" for name, value in shown if name != "inplace" or value)
 
 
 def _declared(cls: type) -> dict[str, Any]:
-    """The settings that a class declares, and their defaults. These leave the class: a buffer may have the name."""
+    """The declared settings and their defaults, which are removed from the class: a buffer may have the same name."""
     found = {}
     for name, annotation in inspect.get_annotations(cls).items():
         if getattr(annotation, "__origin__", annotation) is not ClassVar:
@@ -95,7 +95,7 @@ def _constructor(cls: type[FunctionLayer]) -> Callable[..., None]:
 
 
 def _forward(cls: type[FunctionLayer]) -> Callable[..., Any]:
-    """The `forward` of a class, written out as one would: a call with settings from a dict takes ten times as long."""
+    """The `forward` of a class, compiled from text: calling with settings from a dict takes ten times as long."""
     inputs = ", ".join(cls._inputs)
     settings = "".join(f", {name}=self.{name}" for name in cls.__constants__ if name != "inplace")
     lines = [f"def forward(self, {inputs}):"]

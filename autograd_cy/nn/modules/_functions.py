@@ -6,7 +6,7 @@ from ...autograd.function import Function
 
 
 class BackwardHookFunction(Function):
-    """Its outputs are its inputs, so that the gradients of several tensors come to one node."""
+    """An identity of several tensors, so that their gradients arrive at one node."""
 
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""One call of a module that has hooks, or while there are hooks of all modules (facade)."""
+"""One call of a module with hooks of its own or global ones (facade)."""
 
 import warnings
 from typing import Any
@@ -11,12 +11,12 @@ from ._regular_hooks import first_tensor, warn_of_regular_hook
 
 
 class HookedCall:
-    """Hooks before, forward(), hooks after; the arguments and the result as the hooks left them."""
+    """Pre-hooks, forward(), hooks; holds the arguments and the result as the hooks left them."""
 
     def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]):
         self.module, self.args, self.kwargs = module, args, kwargs
         self.result: Any = None
-        self.called: set[int] = set()  # those of the hooks called always that were
+        self.called: set[int] = set()  # ids of the `always_call` hooks that ran
 
     def run(self) -> Any:
         full, regular = self._backward_hooks()
@@ -47,7 +47,7 @@ class HookedCall:
         return self.result
 
     def _backward_hooks(self) -> tuple[list[Any], list[Any]]:
-        """The full ones and the regular ones, those of all modules first."""
+        """The full and the regular backward hooks, global ones first."""
         module = self.module
         kinds: tuple[list[Any], list[Any]] = ([], [])
         for hooks, is_full in (
@@ -87,7 +87,7 @@ class HookedCall:
             self.result = result
 
     def _call_those_called_always(self) -> None:
-        """After an exception: theirs are warnings."""
+        """Call the remaining `always_call` hooks after an exception; their own exceptions become warnings."""
         module = self.module
         for prefix, hooks, always in (
             ("global ", _hooks._global_forward_hooks, _hooks._global_forward_hooks_always_called),

@@ -1,4 +1,4 @@
-"""Hooks of modules: those of all modules, and how a module registers its own (facade)."""
+"""Hooks of modules: global ones, and registration of a module's own (facade)."""
 
 import functools
 import weakref
@@ -22,17 +22,17 @@ _global_forward_hooks: Hooks = OrderedDict()
 _global_forward_hooks_always_called: Marks = OrderedDict()
 _global_forward_hooks_with_kwargs: Marks = OrderedDict()
 
-COMMON = [name for name in globals() if name.startswith("_global_")]  # a program may assign other dicts: read them here
+COMMON = [name for name in globals() if name.startswith("_global_")]  # assignable, so read them here
 
 
 class BackwardKind:
-    """Which kind of backward hooks is in use for all modules: full ones (True), regular ones (False), none yet (None)."""
+    """The kind of global backward hooks in use: full (True), regular (False), none yet (None)."""
 
     is_full: bool | None = None
 
 
 def added(hooks: Any, hook: Callable[..., Any], prepend: bool = False, marks: tuple[Any, ...] = ()) -> RemovableHandle:
-    """Add a hook, which also stands in each of the dicts `marks`; the handle removes it from all."""
+    """Add a hook, and an entry for it in each of the dicts `marks`; the handle removes it from all."""
     handle = RemovableHandle(hooks, extra_dict=list(marks))
     hooks[handle.id] = hook
     for marked in marks:
@@ -43,7 +43,7 @@ def added(hooks: Any, hook: Callable[..., Any], prepend: bool = False, marks: tu
 
 
 def filtered(hooks: Hooks, module: Any, name: str, value: Any) -> Any:
-    """What the registration hooks make of a value."""
+    """The value after the registration hooks."""
     for hook in hooks.values():
         output = hook(module, name, value)
         if output is not None:
@@ -84,7 +84,7 @@ class _WrappedHook:
 def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """``register_module_buffer_registration_hook(hook)``: hook(module, name, buffer) is called for each new buffer.
 
-    What it returns takes the buffer's place, unless it is None.
+    A result that is not None replaces the buffer.
 
     >>> import autograd_cy as ag
     >>> handle = ag.nn.modules.module.register_module_buffer_registration_hook(lambda module, name, buffer: print(name))
@@ -98,7 +98,7 @@ def register_module_buffer_registration_hook(hook: Callable[..., Any]) -> Remova
 def register_module_module_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """``register_module_module_registration_hook(hook)``: hook(module, name, submodule) is called for each new submodule.
 
-    What it returns takes the submodule's place, unless it is None.
+    A result that is not None replaces the submodule.
 
     >>> import autograd_cy as ag
     >>> handle = ag.nn.modules.module.register_module_module_registration_hook(lambda module, name, child: print(name))
@@ -112,7 +112,7 @@ def register_module_module_registration_hook(hook: Callable[..., Any]) -> Remova
 def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """``register_module_parameter_registration_hook(hook)``: hook(module, name, param) is called for each new parameter.
 
-    What it returns takes the parameter's place, unless it is None.
+    A result that is not None replaces the parameter.
 
     >>> import autograd_cy as ag
     >>> handle = ag.nn.modules.module.register_module_parameter_registration_hook(lambda module, name, p: print(name))
@@ -127,7 +127,7 @@ def register_module_parameter_registration_hook(hook: Callable[..., Any]) -> Rem
 def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """``register_module_forward_pre_hook(hook)``: hook(module, args) is called before the forward of every module.
 
-    It comes before the module's own hooks. What it returns takes the place of args, unless it is None.
+    It runs before the module's own hooks. A result that is not None replaces args.
 
     >>> import autograd_cy as ag
     >>> handle = ag.nn.modules.module.register_module_forward_pre_hook(lambda module, args: print(module))
@@ -143,8 +143,8 @@ def register_module_forward_hook(
 ) -> RemovableHandle:
     """``register_module_forward_hook(hook)``: hook(module, args, output) is called after the forward of every module.
 
-    It comes before the module's own hooks. with_kwargs: hook(module, args, kwargs, output). always_call: also when the
-    forward raised an exception. What it returns takes the place of the output, unless it is None.
+    It runs before the module's own hooks. with_kwargs: hook(module, args, kwargs, output). always_call: also when the
+    forward raised an exception. A result that is not None replaces the output.
 
     >>> import autograd_cy as ag
     >>> handle = ag.nn.modules.module.register_module_forward_hook(lambda module, args, output: output + 1)
@@ -159,7 +159,7 @@ def register_module_forward_hook(
 def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """``register_module_full_backward_pre_hook(hook)``: hook(module, grad_output), for every module.
 
-    See ``Module.register_full_backward_pre_hook``; it comes before the module's own.
+    See ``Module.register_full_backward_pre_hook``; it runs before the module's own.
 
     >>> import autograd_cy as ag
     >>> handle = ag.nn.modules.module.register_module_full_backward_pre_hook(lambda module, grad_output: print(grad_output))
@@ -174,7 +174,7 @@ def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> Removabl
 def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """``register_module_full_backward_hook(hook)``: hook(module, grad_input, grad_output), for every module.
 
-    See ``Module.register_full_backward_hook``; it comes before the module's own.
+    See ``Module.register_full_backward_hook``; it runs before the module's own.
 
     >>> import autograd_cy as ag
     >>> handle = ag.nn.modules.module.register_module_full_backward_hook(lambda module, *gradients: print(gradients))
@@ -187,7 +187,7 @@ def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHan
 
 @public
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """``register_module_backward_hook(hook)``: the like of register_module_full_backward_hook() on the last node alone.
+    """``register_module_backward_hook(hook)``: like register_module_full_backward_hook(), on the last node alone.
 
     PyTorch keeps it for old programs. RuntimeError if full hooks were registered.
     """
@@ -221,8 +221,8 @@ class WithHooks:
     ) -> RemovableHandle:
         """``register_forward_pre_hook(hook)``: hook(module, args) is called before forward(); returns a handle.
 
-        with_kwargs: hook(module, args, kwargs). What it returns takes the place of args (of both), unless it is None.
-        prepend: before the hooks that are there already.
+        with_kwargs: hook(module, args, kwargs). A result that is not None replaces args (or both).
+        prepend: before the existing hooks.
 
         >>> import autograd_cy as ag
         >>> layer = ag.nn.Identity()
@@ -237,8 +237,8 @@ class WithHooks:
     ) -> RemovableHandle:
         """``register_forward_hook(hook)``: hook(module, args, output) is called after forward(); returns a handle.
 
-        with_kwargs: hook(module, args, kwargs, output). What it returns takes the place of the output, unless it is None.
-        prepend: before the hooks that are there already. always_call: also if forward() raises an exception.
+        with_kwargs: hook(module, args, kwargs, output). A result that is not None replaces the output.
+        prepend: before the existing hooks. always_call: also if forward() raises an exception.
 
         >>> import autograd_cy as ag
         >>> layer = ag.nn.Identity()
@@ -250,9 +250,9 @@ class WithHooks:
         return added(self._forward_hooks, hook, prepend, tuple(marks))
 
     def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """``register_full_backward_pre_hook(hook)``: hook(module, grad_output) is called before gradients pass the module.
+        """``register_full_backward_pre_hook(hook)``: hook(module, grad_output) is called before the module's backward.
 
-        A tuple that it returns takes the place of grad_output.
+        A returned tuple replaces grad_output.
 
         >>> import autograd_cy as ag
         >>> layer, x = ag.nn.Identity(), ag.tensor(1.0, requires_grad=True)
@@ -265,9 +265,9 @@ class WithHooks:
 
     @public
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
-        """``register_full_backward_hook(hook)``: hook(module, grad_input, grad_output), when both are there.
+        """``register_full_backward_hook(hook)``: hook(module, grad_input, grad_output), when both are known.
 
-        They are tuples, with None for what is no tensor or needs no gradient. A tuple that it returns takes the place of
+        They are tuples, with None for arguments that are not tensors or need no gradient. A returned tuple replaces
         grad_input. RuntimeError if the module has hooks by register_backward_hook().
 
         >>> import autograd_cy as ag

@@ -13,7 +13,7 @@ _Size = int | tuple[int, ...]
 
 
 class _LazyConvXdMixin(LazyModuleMixin):
-    """What all lazy convolutions do; the class of the convolution comes behind it."""
+    """The common part of lazy convolutions; comes before the convolution's class in the bases."""
 
     _dims: int
     in_channels: int
@@ -23,7 +23,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
     bias: Any
 
     def _without_shapes(self, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
-        """Put parameters that have no shape yet in place of those of a convolution of no channels."""
+        """Replace the parameters of the convolution without channels by parameters without a shape."""
         self.out_channels = out_channels
         self.weight = UninitializedParameter(device=device, dtype=dtype)
         if bias:
@@ -34,7 +34,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
             super().reset_parameters()  # type: ignore[misc]
 
     def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
-        """``initialize_parameters(input)`` gives weight and bias the shapes that fit the input, and draws them."""
+        """``initialize_parameters(input)`` gives weight and bias their shapes and initial values."""
         channels = self._channels_of(input)
         if channels % self.groups != 0:
             raise ValueError("in_channels must be divisible by groups")
@@ -79,7 +79,7 @@ class _LazyConvTranspose(_LazyConvXdMixin):
 
 
 class LazyConv1d(_LazyConv, Conv1d):
-    """``LazyConv1d(out_channels, kernel_size, ...)``: a Conv1d whose in_channels its first input tells.
+    """``LazyConv1d(out_channels, kernel_size, ...)``: a Conv1d that takes in_channels from its first input.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.LazyConv1d(3, 2)
@@ -91,7 +91,7 @@ class LazyConv1d(_LazyConv, Conv1d):
 
 
 class LazyConv2d(_LazyConv, Conv2d):
-    """``LazyConv2d(out_channels, kernel_size, ...)``: a Conv2d whose in_channels its first input tells.
+    """``LazyConv2d(out_channels, kernel_size, ...)``: a Conv2d that takes in_channels from its first input.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.LazyConv2d(3, 2)
@@ -103,7 +103,7 @@ class LazyConv2d(_LazyConv, Conv2d):
 
 
 class LazyConv3d(_LazyConv, Conv3d):
-    """``LazyConv3d(out_channels, kernel_size, ...)``: a Conv3d whose in_channels its first input tells.
+    """``LazyConv3d(out_channels, kernel_size, ...)``: a Conv3d that takes in_channels from its first input.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.LazyConv3d(3, 2)
@@ -115,7 +115,7 @@ class LazyConv3d(_LazyConv, Conv3d):
 
 
 class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
-    """``LazyConvTranspose1d(out_channels, kernel_size, ...)``: a ConvTranspose1d whose in_channels its first input tells.
+    """``LazyConvTranspose1d(out_channels, kernel_size, ...)``: a ConvTranspose1d that takes in_channels from its first input.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.LazyConvTranspose1d(3, 2)
@@ -127,7 +127,7 @@ class LazyConvTranspose1d(_LazyConvTranspose, ConvTranspose1d):
 
 
 class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
-    """``LazyConvTranspose2d(out_channels, kernel_size, ...)``: a ConvTranspose2d whose in_channels its first input tells.
+    """``LazyConvTranspose2d(out_channels, kernel_size, ...)``: a ConvTranspose2d that takes in_channels from its first input.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.LazyConvTranspose2d(3, 2)
@@ -139,7 +139,7 @@ class LazyConvTranspose2d(_LazyConvTranspose, ConvTranspose2d):
 
 
 class LazyConvTranspose3d(_LazyConvTranspose, ConvTranspose3d):
-    """``LazyConvTranspose3d(out_channels, kernel_size, ...)``: a ConvTranspose3d whose in_channels its first input tells.
+    """``LazyConvTranspose3d(out_channels, kernel_size, ...)``: a ConvTranspose3d that takes in_channels from its first input.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.LazyConvTranspose3d(3, 2)

@@ -1,4 +1,4 @@
-"""LinearCrossEntropyLoss: a linear layer and the cross entropy of what it gives (facade)."""
+"""LinearCrossEntropyLoss: a linear layer and the cross entropy of its output (facade)."""
 
 import math
 from typing import Any
@@ -15,9 +15,9 @@ class LinearCrossEntropyLoss(_WeightedLoss, function=None):
     """``LinearCrossEntropyLoss(in_features, num_classes, *, out_features=(), bias=False, ...)``: of ``self.linear(input)``.
 
     input: (N, in_features) or (in_features,); target: classes (N, *out_features), or probabilities (N, num_classes,
-    *out_features). Further settings are those of Linear (`device`, `dtype`) and of CrossEntropyLoss (`reduction`, `weight`,
+    *out_features). Further settings are as in Linear (`device`, `dtype`) and CrossEntropyLoss (`reduction`, `weight`,
     `ignore_index`, `label_smoothing`). RuntimeError for a weight that is not one number for each class.
-    `options`, which say how PyTorch cuts the work, change nothing.
+    `options`, PyTorch's chunking of the work, change nothing.
 
     >>> import autograd_cy as ag
     >>> loss = ag.nn.LinearCrossEntropyLoss(3, 4)

@@ -1,4 +1,4 @@
-"""What losses have in common: how they are reduced, and weights (facade)."""
+"""Bases of losses: reduction and weights (facade)."""
 
 import warnings
 from typing import Any, ClassVar
@@ -11,7 +11,7 @@ _LEGACY = ("size_average", "reduce")
 
 
 class _Loss(FunctionLayer, function=None):
-    """A loss; `size_average` and `reduce` are what `reduction` was called once."""
+    """A loss; `size_average` and `reduce` are the deprecated forms of `reduction`."""
 
     size_average: bool | None = None
     reduce: bool | None = None

@@ -1,4 +1,4 @@
-"""What a module consists of: its parameters, buffers and submodules, by their names (facade)."""
+"""The members of a module: parameters, buffers and submodules, by name (facade)."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -14,7 +14,7 @@ def joined(prefix: str, name: str) -> str:
 
 
 class WithMembers:
-    """Walks through a module and those in it, each once."""
+    """Iterates over a module and its submodules, each once."""
 
     _parameters: dict[str, Any]
     _buffers: dict[str, Any]
@@ -27,7 +27,7 @@ class WithMembers:
         recurse: bool = True,
         remove_duplicate: bool = True,
     ) -> Iterator[tuple[str, Any]]:
-        """The members that a function finds in each module, with their full names."""
+        """The members that a function returns for each module, with their full names."""
         seen = set()
         modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
         for module_name, module in modules:
@@ -39,7 +39,7 @@ class WithMembers:
                 yield joined(module_name, name), member
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """``parameters(recurse=True)``: the parameters, each once; without recurse those of the module alone.
+        """``parameters(recurse=True)``: the parameters, each once; without recurse, only the module's own.
 
         >>> import autograd_cy as ag
         >>> [p.shape for p in ag.nn.Linear(2, 3).parameters()]
@@ -60,7 +60,7 @@ class WithMembers:
         yield from self._named_members(lambda module: module._parameters.items(), prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """``buffers(recurse=True)``: the buffers, each once; without recurse those of the module alone."""
+        """``buffers(recurse=True)``: the buffers, each once; without recurse, only the module's own."""
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
@@ -91,7 +91,7 @@ class WithMembers:
     def named_modules(
         self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Any]]:
-        """``named_modules()``: pairs of a name and a module: the module itself, whose name is the prefix, and all in it.
+        """``named_modules()``: pairs of a name and a module: the module itself, named by the prefix, and all in it.
 
         >>> import autograd_cy as ag
         >>> list(ag.nn.Sequential(ag.nn.Identity()).named_modules(prefix="net"))
@@ -120,7 +120,7 @@ class WithMembers:
 
     @public
     def set_submodule(self, target: str, module: Any, strict: bool = False) -> None:
-        """``set_submodule("block.0", module)`` puts a module in the place of a submodule, or in a new one.
+        """``set_submodule("block.0", module)`` replaces a submodule, or adds one.
 
         strict: AttributeError unless there is a submodule of that name.
         """

@@ -1,4 +1,4 @@
-"""Parameters by place or by name (facade)."""
+"""Parameters by index or by name (facade)."""
 
 import operator
 from collections import OrderedDict
@@ -12,7 +12,7 @@ from .module import Module
 
 
 class _Parameters(Module):
-    """What its two kinds have in common: tensors in it are Parameters, and its repr."""
+    """The common part: tensors become Parameters, and repr()."""
 
     @staticmethod
     def _wrapped(value: Any) -> Any:
@@ -35,7 +35,7 @@ class _Parameters(Module):
 
 
 class ParameterList(_Parameters):
-    """``ParameterList(values)``: a list of Parameters that belong to the module whose attribute it is.
+    """``ParameterList(values)``: a list of Parameters, which belong to the module that holds it.
 
     Tensors become Parameters; other values are kept as they are.
 
@@ -101,10 +101,10 @@ class ParameterList(_Parameters):
 
 
 class ParameterDict(_Parameters):
-    """``ParameterDict(parameters)``: a dict of Parameters that belong to the module whose attribute it is.
+    """``ParameterDict(parameters)``: a dict of Parameters, which belong to the module that holds it.
 
-    Tensors become Parameters; other values are kept as they are. It keeps the order in which names were added; those of
-    a mapping that is no OrderedDict are sorted.
+    Tensors become Parameters; other values are kept as they are. Names keep the order of insertion; names from a mapping
+    other than an OrderedDict are sorted.
 
     >>> import autograd_cy as ag
     >>> ag.nn.ParameterDict({"left": ag.ones(2), "right": ag.ones(3)})
@@ -150,7 +150,7 @@ class ParameterDict(_Parameters):
         return ParameterDict(OrderedDict(self.items()))
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """``setdefault(key, default)``: what has the name; the default takes it if it is free."""
+        """``setdefault(key, default)``: the value under a name, which is set to the default if missing."""
         if key not in self:
             self[key] = default
         return self[key]
@@ -162,7 +162,7 @@ class ParameterDict(_Parameters):
 
     @public
     def pop(self, key: str) -> Any:
-        """``pop(key)`` removes what has the name, and returns it."""
+        """``pop(key)`` removes the value under a name, and returns it."""
         value = self[key]
         del self[key]
         return value
@@ -176,11 +176,11 @@ class ParameterDict(_Parameters):
         return key, self.pop(key)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """``get(key, default=None)``: what has the name, else the default."""
+        """``get(key, default=None)``: the value under a name, else the default."""
         return self[key] if key in self else default
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> "ParameterDict":
-        """``fromkeys(keys, default=None)``: a new dict with these names, all for the default."""
+        """``fromkeys(keys, default=None)``: a new dict with these names, each with the default."""
         return ParameterDict([(key, default) for key in keys])
 
     def keys(self) -> Any:
@@ -197,14 +197,14 @@ class ParameterDict(_Parameters):
 
     @public
     def update(self, parameters: Any) -> None:
-        """``update(parameters)`` takes over the values of a mapping, or of an iterable of pairs."""
+        """``update(parameters)`` sets the values from a mapping, or from an iterable of pairs."""
         found = pairs("ParametersDict.update", "ParameterDict", parameters)
         is_sorted = isinstance(parameters, Mapping) and not isinstance(parameters, OrderedDict)
         for key, value in sorted(found) if is_sorted else found:
             self[key] = value
 
     def extra_repr(self) -> str:
-        from ..._functional.queries import typename  # for those who print
+        from ..._functional.queries import typename  # only needed here
 
         return self._lines(self.items(), typename)
 

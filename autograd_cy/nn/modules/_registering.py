@@ -1,4 +1,4 @@
-"""How attributes of a module become its parameters, buffers and submodules (facade)."""
+"""Attributes of a module that are its parameters, buffers and submodules (facade)."""
 
 import inspect
 from typing import Any
@@ -11,7 +11,7 @@ from ._hooks import filtered
 
 
 class WithMembersAsAttributes:
-    """Keeps parameters, buffers and submodules in dicts of their own, under the names of attributes."""
+    """Keeps parameters, buffers and submodules in separate dicts, by attribute name."""
 
     _parameters: dict[str, Any]
     _buffers: dict[str, Any]
@@ -22,7 +22,7 @@ class WithMembersAsAttributes:
     def register_buffer(self, name: str, tensor: Any, persistent: bool = True) -> None:
         """``register_buffer("mean", tensor, persistent=True)``: a tensor of the module's state that is not trained.
 
-        None is kept under the name, but not part of the state. Unless it is persistent, ``state_dict()`` leaves it out.
+        None reserves the name, and is not part of the state. ``state_dict()`` skips a buffer that is not persistent.
 
         >>> import autograd_cy as ag
         >>> module = ag.nn.Module()
@@ -41,7 +41,7 @@ class WithMembersAsAttributes:
 
     @public
     def register_parameter(self, name: str, param: Any) -> None:
-        """``register_parameter("weight", parameter)``: what assigning a Parameter does; None keeps the name free for one.
+        """``register_parameter("weight", parameter)``: like assigning a Parameter; None reserves the name for one.
 
         >>> import autograd_cy as ag
         >>> module = ag.nn.Module()
@@ -66,7 +66,7 @@ class WithMembersAsAttributes:
 
     @public
     def add_module(self, name: str, module: Any) -> None:
-        """``add_module("block", module)``: what assigning a Module does, for names that are no identifiers, too.
+        """``add_module("block", module)``: like assigning a Module, also for names that are not identifiers.
 
         >>> import autograd_cy as ag
         >>> module = ag.nn.Module()
@@ -133,7 +133,7 @@ class WithMembersAsAttributes:
             object.__setattr__(self, name, value)
 
     def _forget(self, name: str, *members: Any) -> None:
-        """Remove what has that name elsewhere."""
+        """Remove other members with that name."""
         for mapping in members:
             mapping.pop(name, None)
         self._non_persistent_buffers_set.discard(name)
@@ -183,6 +183,6 @@ def _check_none(kind: str, name: str, value: Any, expected: str) -> None:
 
 
 def _type_name(value: Any) -> str:
-    from ..._functional.queries import typename  # for those who assign the wrong thing
+    from ..._functional.queries import typename  # only needed here
 
     return typename(value)

@@ -1,4 +1,4 @@
-"""What a backward hook of the older kind does not see: it is one of the last node that was recorded (facade)."""
+"""Warnings about gradients that an old-style backward hook misses: it is a hook of the last recorded node (facade)."""
 
 import warnings
 from typing import Any
@@ -9,7 +9,7 @@ _INSTEAD = "Please use register_full_backward_hook to get the documented behavio
 
 
 def first_tensor(result: Any) -> Tensor:
-    """The tensor in a module's result whose node is hooked."""
+    """The tensor in a module's result whose node gets the hook."""
     while not isinstance(result, Tensor):
         if isinstance(result, dict):
             result = next(value for value in result.values() if isinstance(value, Tensor))
@@ -19,7 +19,7 @@ def first_tensor(result: Any) -> Tensor:
 
 
 def warn_of_regular_hook(args: Any, result: Any, node: Any) -> None:
-    """Say what a hook on the node will be missing."""
+    """Warn about gradients that a hook on the node will miss."""
     message = _what_is_missing(args, result, node)
     if message:
         warnings.warn(message, FutureWarning, stacklevel=6)

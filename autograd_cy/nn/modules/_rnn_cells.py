@@ -13,7 +13,7 @@ from .module import Module
 
 
 class RNNCellBase(Module):
-    """``RNNCellBase(input_size, hidden_size, bias, num_chunks)``: what the cells share: weights for `num_chunks` gates.
+    """``RNNCellBase(input_size, hidden_size, bias, num_chunks)``: the base of the cells: weights for `num_chunks` gates.
 
     >>> import autograd_cy as ag
     >>> ag.nn.RNNCellBase(2, 3, True, 4).weight_ih.shape
@@ -48,7 +48,7 @@ class RNNCellBase(Module):
         return f"{self.input_size}, {self.hidden_size}{'' if self.bias is True else f', bias={self.bias}'}"
 
     def _after(self, cell: Any, input: Tensor, hx: Tensor | None) -> Tensor:
-        """The state after the step, of a cell that has one."""
+        """The state after the step, for a cell with one state."""
         self._check_rank("input", input)
         if hx is not None:
             self._check_rank("hidden", hx)

@@ -13,7 +13,7 @@ from .module import Module
 
 
 class _NormBase(Module):
-    """Weight and bias (`affine`) and running mean and variance (`track_running_stats`) of so many channels."""
+    """Weight and bias (`affine`) and running mean and variance (`track_running_stats`) of `num_features` channels."""
 
     _version = 2
     __constants__: ClassVar[list[str]] = ["track_running_stats", "momentum", "eps", "num_features", "affine"]
@@ -71,7 +71,7 @@ class _NormBase(Module):
         self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, missing_keys: list[str],
         unexpected_keys: list[str], error_msgs: list[str],
     ) -> None:  # fmt: skip
-        """Version 1, of PyTorch before 0.4.1, did not count the batches."""
+        """Accept version 1 (PyTorch before 0.4.1), which did not count the batches."""
         version, key = local_metadata.get("version"), prefix + "num_batches_tracked"
         if (version is None or version < 2) and self.track_running_stats and key not in state_dict:
             counted = self.num_batches_tracked

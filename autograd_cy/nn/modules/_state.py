@@ -23,7 +23,7 @@ _LOST = (
 
 
 class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
-    """What load_state_dict() returns: the keys that were not there, and those that have no place."""
+    """The result of load_state_dict(): missing keys, and keys that match nothing in the module."""
 
     __slots__ = ()
 
@@ -49,20 +49,20 @@ class WithState:
     _load_state_dict_post_hooks: Hooks
 
     def get_extra_state(self) -> Any:
-        """``get_extra_state()`` is defined by subclasses that have more state than tensors; it should be picklable."""
+        """``get_extra_state()`` returns state besides tensors; subclasses define it, and the result should be picklable."""
         raise RuntimeError(f"{type(self).__name__} defines no get_extra_state(): there is nothing to call")
 
     def set_extra_state(self, state: Any) -> None:
-        """``set_extra_state(state)`` takes what get_extra_state() returned."""
+        """``set_extra_state(state)`` restores the result of get_extra_state()."""
         raise RuntimeError(f"{type(self).__name__} defines no set_extra_state(): there is nothing to call")
 
     # saving
 
     @public
     def state_dict(self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
-        """``state_dict(prefix="", keep_vars=False)``: the tensors of the module and of those in it, by their names.
+        """``state_dict(prefix="", keep_vars=False)``: the tensors of the module and its submodules, by name.
 
-        They share the module's memory, without its graph; keep_vars: they are the parameters and buffers themselves.
+        They share the module's memory, detached; keep_vars: the parameters and buffers themselves.
 
         >>> import autograd_cy as ag
         >>> list(ag.nn.Sequential(ag.nn.Linear(2, 3)).state_dict())
@@ -98,7 +98,7 @@ class WithState:
         return destination
 
     def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        """Put what the module itself has into the dict; subclasses may add to it."""
+        """Put the module's own state into the dict; subclasses may add to it."""
         for name, tensor in self._own_state().items():
             destination[prefix + name] = tensor if keep_vars else tensor.detach()
         if self._overrides("get_extra_state"):
@@ -113,7 +113,7 @@ class WithState:
         return getattr(type(self), name) is not getattr(WithState, name)
 
     def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """PyTorch's older kind: what hook(module, state_dict, prefix, local_metadata) returns takes the dict's place."""
+        """PyTorch's older kind: the result of hook(module, state_dict, prefix, local_metadata) replaces the dict."""
         if getattr(hook, "_from_public_api", False):
             raise RuntimeError(
                 "Cannot register the same function as the state dict post hook that was previously registered via "
@@ -137,11 +137,11 @@ class WithState:
 
     @public
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
-        """``load_state_dict(state_dict, strict=True, assign=False)`` copies the tensors of a dict into those of the module.
+        """``load_state_dict(state_dict, strict=True, assign=False)`` copies a dict's tensors into the module's tensors.
 
-        It returns the names that are missing in the dict, and those that it has beyond the module's; strict: RuntimeError if
-        there are any, after the others were copied. RuntimeError also for other shapes. assign: the tensors of the dict
-        become the module's, with their dtypes; parameters keep their requires_grad.
+        It returns the missing and the unexpected names; strict: RuntimeError if there are any, after the others were
+        copied. RuntimeError also if shapes differ. assign: the tensors of the dict become the module's, with their
+        dtypes; parameters keep their requires_grad.
 
         >>> import autograd_cy as ag
         >>> a, b = ag.nn.Linear(2, 3), ag.nn.Linear(2, 3)
@@ -162,7 +162,7 @@ class WithState:
         unexpected_keys: Keys,
         error_msgs: list[str],
     ) -> None:
-        """Take what the module itself has from the dict; subclasses change it for dicts of older versions."""
+        """Load the module's own state from the dict; subclasses extend it for dicts of older versions."""
         for hook in self._load_state_dict_pre_hooks.values():
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         own = self._own_state()
@@ -178,14 +178,14 @@ class WithState:
             unexpected_keys.extend(self._without_place(state_dict, prefix, own))
 
     def _take(self, name: str, key: str, tensor: Any, given: Any, assign: bool) -> str:
-        """Copy a tensor from the dict into one of the module, or put it in its place; what went wrong, or ''."""
+        """Copy a tensor from the dict into the module's, or assign it; returns an error message, or ''."""
         if not isinstance(given, Tensor):
             return (
                 f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint but '
                 f"received {type(given)}"
             )
         if not is_lazy(tensor):
-            if tensor.ndim == 0 and given.shape == (1,):  # PyTorch wrote numbers so before 0.4
+            if tensor.ndim == 0 and given.shape == (1,):  # PyTorch before 0.4 wrote scalars so
                 given = given[0]
             if given.shape != tensor.shape:
                 return (
@@ -217,7 +217,7 @@ class WithState:
             unexpected_keys.append(key)
 
     def _without_place(self, state_dict: Any, prefix: str, own: dict[str, Tensor]) -> Keys:
-        """The keys below the prefix that name neither a tensor of the module nor something in a submodule."""
+        """The keys below the prefix that match neither a tensor of the module nor a submodule."""
         found = []
         for key in state_dict:
             if key.startswith(prefix) and key != prefix + _EXTRA_STATE_KEY_SUFFIX:
@@ -231,20 +231,20 @@ class WithState:
         return added(self._load_state_dict_pre_hooks, _WrappedHook(hook, self if with_module else None))
 
     def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """``register_load_state_dict_pre_hook(hook)``: called before the module takes its tensors from a dict, as
+        """``register_load_state_dict_pre_hook(hook)``: called before the module loads its tensors from a dict, as
         hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs).
         """
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """``register_load_state_dict_post_hook(hook)``: hook(module, incompatible_keys), when the module and those in it
-        have taken their tensors. It may change the two lists of keys in place.
+        """``register_load_state_dict_post_hook(hook)``: hook(module, incompatible_keys), when the module and its
+        submodules are loaded. It may change the two lists of keys in place.
         """
         return added(self._load_state_dict_post_hooks, hook)
 
 
 def _as_kind_of(tensor: Any, given: Tensor) -> Tensor:
-    """The tensor of a dict as what can take the place of one of the module's."""
+    """The tensor of a dict, as a Parameter if it replaces one."""
     if not isinstance(tensor, Parameter):
         return given
     if not isinstance(given, Parameter):

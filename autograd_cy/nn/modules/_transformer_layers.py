@@ -16,7 +16,7 @@ _ACTIVATIONS = {"relu": F.relu, "gelu": F.gelu}
 
 
 class _TransformerLayer(Module):
-    """Attention blocks and a feed-forward block, each added to its input, with a LayerNorm before or behind."""
+    """Attention blocks and a feed-forward block, each added to its input, with a LayerNorm before or after."""
 
     __constants__: ClassVar[list[str]] = ["norm_first"]
     _attentions: tuple[str, ...]
@@ -50,7 +50,7 @@ class _TransformerLayer(Module):
         self.activation = _activation_of(activation)
 
     def _add(self, x: Tensor, norm: Module, block: Callable[..., Tensor], *args: Any) -> Tensor:
-        """x plus what a block makes of it, normalized before the block or behind the sum."""
+        """x plus the block's output, normalized before the block or after the sum."""
         return x + block(norm(x), *args) if self.norm_first else norm(x + block(x, *args))
 
     def _sa_block(self, x: Tensor, mask: Tensor | None, padding_mask: Tensor | None, is_causal: bool = False) -> Tensor:
@@ -93,7 +93,7 @@ class TransformerEncoderLayer(_TransformerLayer):
 class TransformerDecoderLayer(_TransformerLayer):
     """``TransformerDecoderLayer(d_model, nhead, dim_feedforward=2048, dropout=0.1, activation=F.relu, ...)``.
 
-    As TransformerEncoderLayer, with attention to the encoder's output (`memory`) behind the self-attention.
+    As TransformerEncoderLayer, with attention to the encoder's output (`memory`) after the self-attention.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.TransformerDecoderLayer(d_model=8, nhead=2, dim_feedforward=16)

@@ -11,7 +11,7 @@ _Size = int | tuple[int, ...]
 
 
 class _ConvTransposeNd(_ConvNd):
-    """What all of them are."""
+    """The base of transposed convolutions."""
 
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: _Size, stride: _Size = 1, padding: _Size = 0,
@@ -27,7 +27,7 @@ class _ConvTransposeNd(_ConvNd):
         )  # fmt: skip
 
     def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
-        """``forward(input, output_size=None)``: more than one size is possible if the stride is not 1."""
+        """``forward(input, output_size=None)``: with a stride above 1 it selects one of several possible sizes."""
         more = self.output_padding if output_size is None else self._output_padding_for(input, list(output_size))
         convolved = getattr(F, self._function)
         return convolved(input, self.weight, self.bias, self.stride, self.padding, more, self.groups, self.dilation)

@@ -1,4 +1,4 @@
-"""The type of a module's call, for checkers of types alone: what its ``forward`` takes and returns (facade)."""
+"""The type of a module's call, only for type checkers: the signature of its ``forward`` (facade)."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, overload
@@ -12,7 +12,7 @@ class _WithForward(Protocol[_Forward]):
 
 
 class CallOfForward:
-    """What ``__call__`` of a module is declared as. Overloads and type variables of ``forward`` are kept."""
+    """The declared type of a module's ``__call__``. Overloads and type variables of ``forward`` are kept."""
 
     @overload
     def __get__(self, module: None, owner: Any) -> Callable[..., Any]: ...
@@ -21,4 +21,4 @@ class CallOfForward:
     def __get__(self, module: Any, owner: Any) -> Any: ...
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Pyright looks no further where it needs a callable."""
+        """Pyright needs this method to accept a module as a callable."""

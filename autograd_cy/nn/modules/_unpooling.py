@@ -1,4 +1,4 @@
-"""Unpooling: what max pooling took is put where it stood (facade)."""
+"""Unpooling: the results of max pooling are put back at their positions (facade)."""
 
 from typing import Any, ClassVar
 
@@ -29,7 +29,7 @@ class _MaxUnpoolNd(WindowLayer, function=None):
 
 
 class MaxUnpool1d(_MaxUnpoolNd, function="max_unpool1d"):
-    """``MaxUnpool1d(kernel_size, stride=None, padding=0)``: what MaxPool1d took, in its places among zeros.
+    """``MaxUnpool1d(kernel_size, stride=None, padding=0)``: results of MaxPool1d at their positions, zeros elsewhere.
 
     It is called with the pooled tensor and the indices, and with `output_size` where more than one is possible.
 
@@ -43,7 +43,7 @@ class MaxUnpool1d(_MaxUnpoolNd, function="max_unpool1d"):
 
 
 class MaxUnpool2d(_MaxUnpoolNd, function="max_unpool2d"):
-    """``MaxUnpool2d(kernel_size, stride=None, padding=0)``: what MaxPool2d took, in its places among zeros.
+    """``MaxUnpool2d(kernel_size, stride=None, padding=0)``: results of MaxPool2d at their positions, zeros elsewhere.
 
     It is called with the pooled tensor and the indices, and with `output_size` where more than one is possible.
 
@@ -57,7 +57,7 @@ class MaxUnpool2d(_MaxUnpoolNd, function="max_unpool2d"):
 
 
 class MaxUnpool3d(_MaxUnpoolNd, function="max_unpool3d"):
-    """``MaxUnpool3d(kernel_size, stride=None, padding=0)``: what MaxPool3d took, in its places among zeros.
+    """``MaxUnpool3d(kernel_size, stride=None, padding=0)``: results of MaxPool3d at their positions, zeros elsewhere.
 
     It is called with the pooled tensor and the indices, and with `output_size` where more than one is possible.
 

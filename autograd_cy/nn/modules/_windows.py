@@ -1,4 +1,4 @@
-"""WindowLayer: layers over windows that follow each other without a gap, unless a stride is given (facade)."""
+"""WindowLayer: layers over windows, which by default are adjacent (facade)."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from ._function_layer import FunctionLayer
 
 
 class WindowLayer(FunctionLayer, function=None):
-    """A layer whose `stride` is its `kernel_size` if it is not given."""
+    """A layer with `stride` equal to `kernel_size` by default."""
 
     def _store(self, settings: dict[str, Any]) -> None:
         if settings["stride"] is None:

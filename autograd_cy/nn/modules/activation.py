@@ -59,9 +59,9 @@ class ReLU(_FunctionLayer, function="relu"):
 
 
 class RReLU(_FunctionLayer, function="rrelu"):
-    """``RReLU(lower=1/8, upper=1/3, inplace=False)``: leaky ReLU of a random slope.
+    """``RReLU(lower=1/8, upper=1/3, inplace=False)``: leaky ReLU with a random slope.
 
-    In training the slope of each negative element is uniform in [lower, upper), else it is the middle
+    In training each negative element gets a slope uniform in [lower, upper), in evaluation their mean
     (Xu et al. 2015, arXiv:1505.00853).
 
     >>> import autograd_cy as ag
@@ -210,7 +210,7 @@ class CELU(_FunctionLayer, function="celu"):
 
 
 class SELU(_FunctionLayer, function="selu"):
-    """``SELU(inplace=False)``: ELU scaled so that means of 0 and variances of 1 stay (arXiv:1706.02515).
+    """``SELU(inplace=False)``: ELU scaled to preserve mean 0 and variance 1 (arXiv:1706.02515).
 
     >>> import autograd_cy as ag
     >>> ag.nn.SELU()(ag.tensor([0.0, 1.0]))
@@ -285,9 +285,9 @@ class Softsign(_FunctionLayer, function="softsign"):
 
 
 class PReLU(Module):
-    """``PReLU(num_parameters=1, init=0.25, device=None, dtype=None)``: leaky ReLU whose slope is learned.
+    """``PReLU(num_parameters=1, init=0.25, device=None, dtype=None)``: leaky ReLU with a learned slope.
 
-    There is one slope for all, or one for each channel, which is dimension 1 (arXiv:1502.01852).
+    There is one slope for all elements, or one for each channel (dimension 1) (arXiv:1502.01852).
 
     >>> import autograd_cy as ag
     >>> ag.nn.PReLU()(ag.tensor([-1.0, 2.0])).detach()

@@ -21,8 +21,8 @@ _ASMoutput = namedtuple("_ASMoutput", ["output", "loss"])
 class AdaptiveLogSoftmaxWithLoss(Module):
     """``AdaptiveLogSoftmaxWithLoss(in_features, n_classes, cutoffs, div_value=4.0, head_bias=False, ...)``.
 
-    Classes are in the order of their frequency. The head decides among those before the first of `cutoffs` and the
-    clusters that the cutoffs make of the others; each cluster has a network `div_value` times narrower than the last.
+    Classes are sorted by frequency. The head decides among the classes before the first of `cutoffs` and the clusters
+    between further cutoffs; each cluster has a network `div_value` times narrower than the last.
     Called with input (N, in_features) and target (N,); returns the targets' log-probabilities and the loss, which is
     their negative mean. Grave et al. 2017, arXiv:1609.04309.
 
@@ -101,7 +101,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         return cat([of_head[:, :short], *parts], dim=1)
 
     def predict(self, input: Tensor) -> Tensor:
-        """``predict(input)``: the most probable class of each row; clusters are looked at where the head says so."""
+        """``predict(input)``: the most probable class of each row; clusters only for rows where the head chooses one."""
         head = self.head(input)
         best = head.argmax(dim=1)
         elsewhere = best >= self.shortlist_size

@@ -32,9 +32,9 @@ class _BatchNorm(_NormBase):
 class BatchNorm1d(_BatchNorm):
     """``BatchNorm1d(num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, *, bias=True)``.
 
-    Channels of (N, C) or (N, C, L) with mean 0 and variance 1, times weight (C,) plus bias (C,). In training the batch's
-    mean and variance are used, and running ones updated (by `momentum`; None: the mean of all batches), which eval()
-    uses. Ioffe and Szegedy 2015, arXiv:1502.03167.
+    Channels of (N, C) or (N, C, L) with mean 0 and variance 1, times weight (C,) plus bias (C,). Training uses the batch's
+    mean and variance, and updates the running ones (by `momentum`; None: the mean of all batches), which are used in
+    eval() mode. Ioffe and Szegedy 2015, arXiv:1502.03167.
 
     >>> import autograd_cy as ag
     >>> ag.nn.BatchNorm1d(1)(ag.tensor([[1.0], [3.0]])).detach().flatten()
@@ -110,7 +110,7 @@ class LazyBatchNorm3d(_LazyNormBase, _BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """``SyncBatchNorm(...)``: refused, as there is one process and no other to take statistics from. Use BatchNorm.
+    """``SyncBatchNorm(...)``: refused, as there is a single process. Use BatchNorm.
 
     >>> import autograd_cy as ag
     >>> ag.nn.SyncBatchNorm(3)

@@ -1,4 +1,4 @@
-"""Channels in another order (facade)."""
+"""Reordering of channels (facade)."""
 
 from ._function_layer import FunctionLayer as _FunctionLayer
 
@@ -6,7 +6,7 @@ __all__ = ["ChannelShuffle"]
 
 
 class ChannelShuffle(_FunctionLayer, function="channel_shuffle"):
-    """``ChannelShuffle(groups)``: the channels, which stand in groups, become the first of each group, the second, ...
+    """``ChannelShuffle(groups)``: channels of `groups` groups reordered: the first of each group, then the second, ...
 
     >>> import autograd_cy as ag
     >>> ag.nn.ChannelShuffle(2)(ag.arange(4.0).reshape(1, 4, 1, 1)).flatten()

@@ -1,4 +1,4 @@
-"""Modules that consist of modules, by place or by name (facade)."""
+"""Containers of modules, by index or by name (facade)."""
 
 import operator
 import warnings
@@ -31,7 +31,7 @@ class Container(Module):
 
 
 class _Numbered(Module):
-    """Modules by their places."""
+    """Modules by index."""
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -43,7 +43,7 @@ class _Numbered(Module):
         return [name for name in super().__dir__() if not name.isdigit()]
 
     def _name_at(self, index: Any) -> str:
-        """The name of the module at a place; IndexError if there is none."""
+        """The name of the module at an index; IndexError if there is none."""
         index, size = operator.index(index), len(self)
         if not -size <= index < size:
             raise IndexError(f"index {index} is out of range")
@@ -61,7 +61,7 @@ class _Numbered(Module):
 
     @_public
     def pop(self, key: Any) -> Any:
-        """``pop(index)`` removes the module at a place, or those of a slice, and returns it."""
+        """``pop(index)`` removes a module, or a slice of modules, and returns it."""
         removed = self[key]
         del self[key]
         return removed
@@ -80,9 +80,9 @@ class _Numbered(Module):
 
 
 class Sequential(_Numbered):
-    """``Sequential(*modules)`` calls one module after the other, each with what the one before returned.
+    """``Sequential(*modules)`` calls the modules in order, each with the previous one's result.
 
-    Their names are their places, or those of an OrderedDict that it is given.
+    Their names are their indices, or the keys of a given OrderedDict.
 
     >>> import autograd_cy as ag
     >>> net = ag.nn.Sequential(ag.nn.Linear(4, 3), ag.nn.Linear(3, 2))
@@ -138,7 +138,7 @@ class Sequential(_Numbered):
 
     @_public
     def insert(self, index: int, module: Any) -> Self:
-        """``insert(index, module)`` puts a module before the one at a place; returns the container."""
+        """``insert(index, module)`` inserts a module before the index; returns the container."""
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
         size = len(self)
@@ -162,7 +162,7 @@ def _check_sequential(other: Any) -> None:
 
 
 class ModuleList(_Numbered):
-    """``ModuleList(modules)``: a list of modules that belong to the module whose attribute it is.
+    """``ModuleList(modules)``: a list of modules, which belong to the module that holds it.
 
     >>> import autograd_cy as ag
     >>> layers = ag.nn.ModuleList(ag.nn.Linear(2, 2) for _ in range(3))
@@ -191,7 +191,7 @@ class ModuleList(_Numbered):
 
     @_public
     def insert(self, index: int, module: Any) -> None:
-        """``insert(index, module)`` puts a module before the one at a place."""
+        """``insert(index, module)`` inserts a module before the index."""
         self._make_room(index)
         self._modules[str(index)] = module
 
@@ -205,8 +205,8 @@ class ModuleList(_Numbered):
         return self
 
     def __repr__(self) -> str:
-        """As a Module's, equal modules that follow each other on one line."""
-        runs: list[list[Any]] = []  # first and last place, text
+        """As a Module's, but with equal consecutive modules on one line."""
+        runs: list[list[Any]] = []  # first and last index, text
         for place, module in enumerate(self):
             text = repr(module)
             if runs and runs[-1][2] == text:
@@ -221,7 +221,7 @@ class ModuleList(_Numbered):
 
 
 class ModuleDict(Module):
-    """``ModuleDict(modules)``: a dict of modules that belong to the module whose attribute it is; it keeps their order.
+    """``ModuleDict(modules)``: an ordered dict of modules, which belong to the module that holds it.
 
     >>> import autograd_cy as ag
     >>> choices = ag.nn.ModuleDict({"same": ag.nn.Identity(), "less": ag.nn.Linear(3, 2)})
@@ -274,6 +274,6 @@ class ModuleDict(Module):
 
     @_public
     def update(self, modules: Any) -> None:
-        """``update(modules)`` takes over the modules of a mapping, or of an iterable of pairs."""
+        """``update(modules)`` sets the modules from a mapping, or from an iterable of pairs."""
         for key, module in _pairs("ModuleDict.update", "ModuleDict", modules):
             self[key] = module

@@ -1,4 +1,4 @@
-"""Dropout: layers that zero at random while training (facade)."""
+"""Dropout: layers that set elements to zero at random in training (facade)."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d", "Dropout3d", "Fe
 
 
 class _DropoutNd(_FunctionLayer, function=None):
-    """What all of them take. In eval() mode the input comes back as it is."""
+    """The base: the common settings. In eval() mode the input is returned unchanged."""
 
     p: float = 0.5
     inplace: bool = False
@@ -70,7 +70,7 @@ class Dropout3d(_DropoutNd, function="dropout3d"):
 
 
 class AlphaDropout(_DropoutNd, function="alpha_dropout"):
-    """``AlphaDropout(p=0.5, inplace=False)``: dropout that keeps means of 0 and variances of 1, for SELU (arXiv:1706.02515).
+    """``AlphaDropout(p=0.5, inplace=False)``: dropout that keeps mean 0 and variance 1, for SELU (arXiv:1706.02515).
 
     >>> import autograd_cy as ag
     >>> ag.nn.AlphaDropout(0.2).eval()(ag.ones(2))

@@ -1,4 +1,4 @@
-"""Dimensions made one, and one made several (facade)."""
+"""Flattening of dimensions, and unflattening (facade)."""
 
 from typing import Any
 

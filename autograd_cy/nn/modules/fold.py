@@ -1,4 +1,4 @@
-"""Patches of images as columns and the other way round (facade)."""
+"""Patches of images to columns, and back (facade)."""
 
 from ._function_layer import FunctionLayer as _FunctionLayer
 

@@ -54,7 +54,7 @@ class _InstanceNorm(_NormBase):
         self, state_dict: Any, prefix: str, local_metadata: Any, strict: bool, missing_keys: list[str],
         unexpected_keys: list[str], error_msgs: list[str],
     ) -> None:  # fmt: skip
-        """PyTorch before 0.4.0 always had running statistics, which are not taken for what was not asked to have them."""
+        """Reject running statistics in dicts of PyTorch before 0.4.0, which always has them, unless they are tracked."""
         if local_metadata.get("version") is None and not self.track_running_stats:
             old = [name for name in ("running_mean", "running_var") if prefix + name in state_dict]
             if old:

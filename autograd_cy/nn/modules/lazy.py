@@ -9,10 +9,10 @@ __all__ = ["LazyModuleMixin"]
 
 
 class LazyModuleMixin:
-    """What a lazy layer derives from, before the layer that it becomes (``cls_to_become``) in its first call.
+    """A base of lazy layers, listed before the layer that it becomes (``cls_to_become``) in its first call.
 
-    A subclass makes UninitializedParameters, and gives them their shapes in ``initialize_parameters(*args)``, which is called
-    with what the module is called with. A dict loaded before that decides the shapes, too.
+    A subclass makes UninitializedParameters, and gives them their shapes in ``initialize_parameters(*args)``, which gets
+    the arguments of the first call. A state dict loaded before that sets the shapes, too.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.LazyLinear(3)
@@ -38,7 +38,7 @@ class LazyModuleMixin:
             destination[prefix + name] = tensor if keep_vars or is_lazy(tensor) else tensor.detach()
 
     def _lazy_load_hook(self, state_dict: Any, prefix: str, *_: Any) -> None:
-        """Give the parameters the shapes that they have in the dict."""
+        """Materialize the parameters with the shapes in the dict."""
         for name, tensor in (*self._parameters.items(), *self._buffers.items()):
             given = state_dict.get(prefix + name)
             if given is not None and is_lazy(tensor) and not is_lazy(given):
@@ -50,7 +50,7 @@ class LazyModuleMixin:
         raise NotImplementedError(f"initialize_parameters is not implemented for {type(self).__name__}")
 
     def has_uninitialized_params(self) -> bool:
-        """``has_uninitialized_params()``: whether shapes of parameters or buffers are still to come.
+        """``has_uninitialized_params()``: whether parameters or buffers have no shape yet.
 
         >>> import autograd_cy as ag
         >>> ag.nn.LazyLinear(3).has_uninitialized_params()

@@ -17,7 +17,7 @@ __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear", "NonDynamicallyQuanti
 
 
 class Identity(Module):
-    """``Identity(*args, **kwargs)`` returns its input; it takes any arguments, and needs none.
+    """``Identity(*args, **kwargs)`` returns its input; the arguments are ignored.
 
     >>> import autograd_cy as ag
     >>> ag.nn.Identity(54, unused=True)(ag.ones(2))
@@ -70,7 +70,7 @@ class Linear(Module):
 
 
 class NonDynamicallyQuantizableLinear(Linear):
-    """A Linear under the name that PyTorch gives to the one in MultiheadAttention."""
+    """A Linear under PyTorch's name for the output projection of MultiheadAttention."""
 
 
 class Bilinear(Module):
@@ -124,7 +124,7 @@ class Bilinear(Module):
 
 
 class LazyLinear(LazyModuleMixin, Linear):
-    """``LazyLinear(out_features, bias=True)``: a Linear that learns in_features from its first input, and is one then.
+    """``LazyLinear(out_features, bias=True)``: takes in_features from its first input, and becomes a Linear.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.LazyLinear(3)
@@ -146,7 +146,7 @@ class LazyLinear(LazyModuleMixin, Linear):
             super().reset_parameters()
 
     def initialize_parameters(self, input: Tensor) -> None:
-        """``initialize_parameters(input)`` gives weight and bias the shapes that fit the input, and draws them."""
+        """``initialize_parameters(input)`` gives weight and bias their shapes and initial values."""
         if self.has_uninitialized_params():
             with no_grad():
                 self.in_features = input.shape[-1]
@@ -154,7 +154,7 @@ class LazyLinear(LazyModuleMixin, Linear):
                 if self.bias is not None:
                     self.bias.materialize((self.out_features,))
                 self.reset_parameters()
-        elif self.in_features == 0:  # a dict was loaded
+        elif self.in_features == 0:  # a state dict was loaded
             if input.shape[-1] != self.weight.shape[-1]:
                 raise AssertionError(
                     f"The in_features inferred from input: {input.shape[-1]} is not equal to in_features from self.weight: "

@@ -1,4 +1,4 @@
-"""How PyTorch cuts the work of linear_cross_entropy (facade)."""
+"""PyTorch's chunking options of linear_cross_entropy (facade)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +11,9 @@ __all__ = ["LinearCrossEntropyOptions"]
 
 @dataclass(slots=True, frozen=True)
 class LinearCrossEntropyOptions:
-    """``LinearCrossEntropyOptions(...)`` says how PyTorch cuts linear_cross_entropy() into chunks of the batch.
+    """``LinearCrossEntropyOptions(...)`` sets PyTorch's chunks of the batch in linear_cross_entropy().
 
-    Here the options are checked and change nothing: the loss is computed at once, and has all derivatives. ValueError for
+    Here the options are checked but change nothing: the loss is computed at once, and has all derivatives. ValueError for
     values that PyTorch refuses.
 
     >>> import autograd_cy as ag

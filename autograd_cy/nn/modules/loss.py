@@ -1,4 +1,4 @@
-"""Losses: layers that compare what a model says with what is right (facade)."""
+"""Losses: layers that compare outputs with targets (facade)."""
 
 import warnings
 
@@ -132,7 +132,7 @@ class CrossEntropyLoss(_WeightedLoss, function="cross_entropy"):
 
 
 class BCELoss(_WeightedLoss, function="binary_cross_entropy"):
-    """``BCELoss(weight=None, size_average=None, reduce=None, reduction="mean")``: cross entropy of probabilities of yes.
+    """``BCELoss(weight=None, size_average=None, reduce=None, reduction="mean")``: cross entropy of probabilities.
 
     -(target * log(input) + (1 - target) * log(1 - input)), where logarithms are at least -100.
 
@@ -145,7 +145,7 @@ class BCELoss(_WeightedLoss, function="binary_cross_entropy"):
 class BCEWithLogitsLoss(_WeightedLoss, function="binary_cross_entropy_with_logits"):
     """``BCEWithLogitsLoss(weight=None, size_average=None, reduce=None, reduction="mean", pos_weight=None)``.
 
-    BCELoss of sigmoid(input), exact for large inputs, too; `pos_weight` is the weight of the positive answers.
+    BCELoss of sigmoid(input), also exact for large inputs; `pos_weight` is the weight of positive targets.
 
     >>> import autograd_cy as ag
     >>> ag.nn.BCEWithLogitsLoss()(ag.tensor([0.0, 500.0]), ag.tensor([1.0, 1.0]))
@@ -158,7 +158,7 @@ class BCEWithLogitsLoss(_WeightedLoss, function="binary_cross_entropy_with_logit
 class KLDivLoss(_Loss, function="kl_div"):
     """``KLDivLoss(size_average=None, reduce=None, reduction="mean", log_target=False)``: target * (log(target) - input).
 
-    The input is logarithms, the target with `log_target`, too; "batchmean" divides the sum by the size of dimension 0,
+    The input holds logarithms, with `log_target` the target, too; "batchmean" divides the sum by the size of dimension 0,
     which is the mean of the divergences.
 
     >>> import autograd_cy as ag
@@ -211,7 +211,7 @@ class GaussianNLLLoss(_Loss, function="gaussian_nll_loss"):
 
 
 class CTCLoss(_Loss, function="ctc_loss"):
-    """``CTCLoss(blank=0, reduction="mean", zero_infinity=False)``: of sequences that are not aligned with their targets.
+    """``CTCLoss(blank=0, reduction="mean", zero_infinity=False)``: a loss of unaligned sequences.
 
     Called with log-probabilities (T, N, C) or (T, C), targets (N, S) or all in one row, and the lengths of both (Graves et al.
     2006, Connectionist temporal classification).

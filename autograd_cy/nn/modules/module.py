@@ -1,4 +1,4 @@
-"""Module: what all layers and models derive from (facade)."""
+"""Module: the base of all layers and models (facade)."""
 
 import sys
 import warnings
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from ..._core.runtime import module_slots as _slots
 from ..._core.runtime.entry import public as _public
 from . import _conversions, _hooks, _members, _registering, _state
-from ._hooks import _WrappedHook as _WrappedHook  # files name it here
+from ._hooks import _WrappedHook as _WrappedHook  # other files import it from here
 from ._hooks import (
     register_module_backward_hook,
     register_module_buffer_registration_hook,
@@ -48,8 +48,8 @@ class Module(
 ):
     """``class Model(nn.Module)``: a layer, or a model made of layers; subclasses define ``__init__`` and ``forward``.
 
-    Parameters, buffers and modules that are assigned to attributes belong to the module: they are converted, saved and listed
-    with it. Calling it calls ``forward`` and the hooks around it.
+    Parameters, buffers and modules assigned to attributes belong to the module: they are converted, saved and listed with it.
+    Calling the module calls ``forward`` and the hooks around it.
 
     >>> import autograd_cy as ag
     >>> class Scaled(ag.nn.Module):
@@ -83,14 +83,14 @@ class Module(
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
-    if TYPE_CHECKING:  # a subclass takes what it likes
+    if TYPE_CHECKING:  # subclasses choose their own signature
         forward: Callable[..., Any]
         __call__ = CallOfForward()
         _call_impl: Callable[..., Any]
     else:
 
         def forward(self, *input: Any) -> Any:
-            """``forward(...)`` is what a subclass computes; call the module instead, which calls its hooks, too."""
+            """``forward(...)`` computes the result, in a subclass; call the module instead, which also calls its hooks."""
             raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
         __call__ = _call_impl = _slots.call_module
@@ -101,7 +101,7 @@ class Module(
 
     @_public
     def train(self, mode: bool = True) -> Self:
-        """``train(mode=True)`` sets ``training`` of the module and all in it, which some layers heed; returns the module.
+        """``train(mode=True)`` sets ``training`` of the module and all in it, which changes some layers; returns the module.
 
         >>> import autograd_cy as ag
         >>> ag.nn.Sequential(ag.nn.Identity()).train(False)[0].training
@@ -119,14 +119,14 @@ class Module(
         return self.train(False)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """``compile()`` does nothing, and says so: calls are not compiled here."""
+        """``compile()`` does nothing, with a warning: calls are not compiled here."""
         warnings.warn("Module.compile() does nothing: there is no compiler here, the module runs as it is", stacklevel=2)
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__.copy()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """What a pickled module had; what it had not, as it was written by an older version, is empty."""
+        """Restore pickled attributes; those that an older version did not write are empty."""
         self.__dict__.update(state)
         for name in _HOOKS:
             self.__dict__.setdefault(name, OrderedDict())
@@ -137,7 +137,7 @@ class Module(
         return type(self).__name__
 
     def extra_repr(self) -> str:
-        """``extra_repr()`` is what repr() shows between the parentheses; subclasses define it."""
+        """``extra_repr()``: the text between repr()'s parentheses; subclasses define it."""
         return ""
 
     def __repr__(self) -> str:
@@ -151,19 +151,19 @@ class Module(
 
 
 def _call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    from ._hooked_call import HookedCall  # for those who have hooks
+    from ._hooked_call import HookedCall  # only needed here
 
     return HookedCall(module, args, kwargs).run()
 
 
 def _look_for_common_hooks() -> None:
-    """Let each call of a module look whether there are hooks of all modules, in the dicts that `_hooks` has now."""
+    """Make each call of a module check for global hooks in the current dicts of `_hooks`."""
     kinds = ("backward_hooks", "backward_pre_hooks", "forward_hooks", "forward_pre_hooks")
     _slots.set_up(Module, tuple(getattr(_hooks, f"_global_{kind}") for kind in kinds), _call_with_hooks)
 
 
 class _ModuleWithCommonHooks(ModuleType):
-    """The class of this module: programs assign other dicts to `_global_forward_hooks` and its like."""
+    """The class of this Python module, as programs assign other dicts to `_global_forward_hooks` and similar names."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, value)
@@ -178,6 +178,6 @@ sys.modules[__name__].__class__ = _ModuleWithCommonHooks
 
 
 def _addindent(text: str, spaces: int) -> str:
-    """The text with all lines but the first moved to the right; empty lines stay so."""
+    """The text with all lines but the first indented; empty lines stay empty."""
     first, *rest = text.split("\n")
     return "\n".join([first, *[" " * spaces + line if line.strip() else "" for line in rest]])

@@ -16,7 +16,7 @@ __all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSN
 
 
 class _AffineNorm(Module):
-    """Normalization that has a weight, which starts at 1, and a bias, which starts at 0, or neither."""
+    """Normalization with a weight, initially 1, and a bias, initially 0, or neither."""
 
     weight: Any
     bias: Any
@@ -37,7 +37,7 @@ class _AffineNorm(Module):
 class LayerNorm(_AffineNorm):
     """``LayerNorm(normalized_shape, eps=1e-5, elementwise_affine=True, bias=True, device=None, dtype=None)``.
 
-    Each sample with mean 0 and variance 1 over the last dimensions, whose sizes are `normalized_shape`, times weight plus
+    Each sample with mean 0 and variance 1 over the last dimensions, of sizes `normalized_shape`, times weight plus
     bias of that shape. Ba, Kiros and Hinton 2016, arXiv:1607.06450.
 
     >>> import autograd_cy as ag
@@ -147,7 +147,7 @@ class LocalResponseNorm(_FunctionLayer, function="local_response_norm"):
 
 
 class CrossMapLRN2d(Module):
-    """``CrossMapLRN2d(size, alpha=1e-4, beta=0.75, k=1)``: LocalResponseNorm of (N, C, H, W), from Torch's days.
+    """``CrossMapLRN2d(size, alpha=1e-4, beta=0.75, k=1)``: LocalResponseNorm of (N, C, H, W), an older class.
 
     The neighbours of a channel are (size - 1) // 2 on each side.
 

@@ -1,4 +1,4 @@
-"""Padding: layers that put elements around their input, by five rules in 1 to 3 dimensions (facade)."""
+"""Padding: layers that add elements around their input, by five rules in 1 to 3 dimensions (facade)."""
 
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ _Padding = int | tuple[int, ...]
 
 
 class _Pad(_FunctionLayer, function=None):
-    """Padding of `_dims` dimensions: one number, or before and after for each dimension, the last one first."""
+    """Padding of `_dims` dimensions: one number, or the sizes before and after each dimension, last dimension first."""
 
     _dims: ClassVar[int]
     _mode: ClassVar[str]

@@ -1,4 +1,4 @@
-"""Channels made pixels and the other way round (facade)."""
+"""Channels to pixels, and back (facade)."""
 
 from ._function_layer import FunctionLayer as _FunctionLayer
 

@@ -42,7 +42,7 @@ class _MaxPoolNd(_WindowLayer, function=None):
 class MaxPool1d(_MaxPoolNd, function="max_pool1d"):
     """``MaxPool1d(kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False)``.
 
-    The largest element of each window of (N, C, L) or without N; with `return_indices` where it stands, too.
+    The largest element of each window of (N, C, L) or (C, L); with `return_indices` also its index.
 
     >>> import autograd_cy as ag
     >>> ag.nn.MaxPool1d(2)(ag.arange(4.0).reshape(1, 1, 4)).flatten()
@@ -53,7 +53,7 @@ class MaxPool1d(_MaxPoolNd, function="max_pool1d"):
 class MaxPool2d(_MaxPoolNd, function="max_pool2d"):
     """``MaxPool2d(kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False)``.
 
-    The largest element of each window of (N, C, H, W) or without N; with `return_indices` where it stands, too.
+    The largest element of each window of (N, C, H, W) or (C, H, W); with `return_indices` also its index.
 
     >>> import autograd_cy as ag
     >>> ag.nn.MaxPool2d((1, 2))(ag.arange(4.0).reshape(1, 1, 1, 4)).flatten()
@@ -64,7 +64,7 @@ class MaxPool2d(_MaxPoolNd, function="max_pool2d"):
 class MaxPool3d(_MaxPoolNd, function="max_pool3d"):
     """``MaxPool3d(kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False)``.
 
-    The largest element of each window of (N, C, D, H, W) or without N; with `return_indices` where it stands, too.
+    The largest element of each window of (N, C, D, H, W) or (C, D, H, W); with `return_indices` also its index.
 
     >>> import autograd_cy as ag
     >>> ag.nn.MaxPool3d((1, 1, 2))(ag.arange(4.0).reshape(1, 1, 1, 1, 4)).flatten()

@@ -1,4 +1,4 @@
-"""Recurrent layers, whose steps run compiled in one operation for each direction; and their cells (facade)."""
+"""Recurrent layers, with one compiled operation per direction; and their cells (facade)."""
 
 import math
 import warnings
@@ -18,7 +18,7 @@ __all__ = ["GRU", "LSTM", "RNN", "GRUCell", "LSTMCell", "RNNBase", "RNNCell", "R
 
 _State = tuple[Tensor, Tensor]  # h and c
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
-_LISTS = ("_flat_weights_names", "_flat_weights")  # what PyTorch's layers keep, and these find
+_LISTS = ("_flat_weights_names", "_flat_weights")  # PyTorch's layers store them, these compute them
 _OPERATIONS: dict[str, Any] = {"LSTM": lstm, "GRU": gru, "RNN_TANH": rnn_tanh, "RNN_RELU": rnn_relu}
 
 
@@ -52,10 +52,10 @@ def _check_sizes(
 
 
 class RNNBase(Module):
-    """``RNNBase(mode, input_size, hidden_size, ...)``: what RNN, LSTM and GRU share; `mode` is one of their operations.
+    """``RNNBase(mode, input_size, hidden_size, ...)``: the base of RNN, LSTM and GRU; `mode` names the operation.
 
-    The parameters of layer k are weight_ih_lk, weight_hh_lk, bias_ih_lk, bias_hh_lk and, with `proj_size`, weight_hr_lk; those
-    of the other direction end in ``_reverse``. All are drawn uniformly from [-b, b] with b = 1 / sqrt(hidden_size).
+    The parameters of layer k are weight_ih_lk, weight_hh_lk, bias_ih_lk, bias_hh_lk and, with `proj_size`, weight_hr_lk; for
+    the reverse direction the names end in ``_reverse``. All are drawn uniformly from [-b, b] with b = 1 / sqrt(hidden_size).
 
     >>> import autograd_cy as ag
     >>> [name for name, _ in ag.nn.RNNBase("GRU", 2, 3).named_parameters()]
@@ -102,7 +102,7 @@ class RNNBase(Module):
         return 2 if self.bidirectional else 1
 
     def _shapes(self, layer: int) -> dict[str, tuple[int, ...]]:
-        """The shape of each parameter of a direction of a layer."""
+        """The shape of each parameter of one direction of a layer."""
         rows, output = _GATES[self.mode] * self.hidden_size, self.proj_size or self.hidden_size
         shapes: dict[str, tuple[int, ...]] = {
             "weight_ih": (rows, self.input_size if layer == 0 else output * self._directions),
@@ -121,7 +121,7 @@ class RNNBase(Module):
             init.uniform_(weight, -bound, bound)
 
     def flatten_parameters(self) -> None:
-        """``flatten_parameters()`` does nothing: there are no kernels that want all parameters in one piece of memory."""
+        """``flatten_parameters()`` does nothing: no kernel needs all parameters in one block of memory."""
 
     @property
     def all_weights(self) -> list[list[Any]]:
@@ -129,7 +129,7 @@ class RNNBase(Module):
         return [[getattr(self, name) for name in names] for names in self._all_weights]
 
     def __getstate__(self) -> dict[str, Any]:
-        """With the lists that PyTorch's layers keep, which reads them from files."""
+        """The state with the lists of PyTorch's layers, which PyTorch reads from files."""
         weights = [self._parameters.get(name) for name in self._flat_weights_names]
         lists = {"_flat_weights_names": self._flat_weights_names, "_flat_weights": weights}
         return super().__getstate__() | ({} if any(weight is None for weight in weights) else lists)
@@ -147,7 +147,7 @@ class RNNBase(Module):
 
     @_flat_weights.setter
     def _flat_weights(self, weights: list[Any]) -> None:
-        """What forward() computes with from now on, also tensors that are no parameters; these stay as they are."""
+        """Set the weights that forward() uses, which need not be parameters; the parameters stay as they are."""
         names = self._flat_weights_names
         if len(weights) != len(names):
             raise ValueError(f"_flat_weights: expected {len(names)} weights ({', '.join(names)}), got {len(weights)}")
@@ -158,7 +158,7 @@ class RNNBase(Module):
                 own[name] = weight
 
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
-        """``check_input(input, batch_sizes)`` raises an error if the input has another type or size than it should have."""
+        """``check_input(input, batch_sizes)`` raises an error if the input's dtype or size is wrong."""
         weight = self._parameters.get("weight_ih_l0")
         if weight is not None and input.dtype is not weight.dtype:
             raise ValueError(f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). Convert input: "
@@ -197,7 +197,7 @@ class RNNBase(Module):
         return hx if permutation is None else hx.index_select(1, permutation)
 
     def _zeros(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
-        """The states to begin with where none are given."""
+        """The default initial states."""
         return zeros(self.get_expected_hidden_size(input, batch_sizes), dtype=input.dtype, device=input.device)
 
     def _check_state_rank(self, hx: Any, is_batched: bool) -> None:
@@ -355,7 +355,7 @@ class GRU(RNNBase):
     """``GRU(input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0, bidirectional=False)``: a
     network of gated recurrent units.
 
-    With x_r, x_z, x_n the three parts of x @ weight_ih.T + bias_ih and h_r, h_z, h_n those of h @ weight_hh.T + bias_hh:
+    With (x_r, x_z, x_n) = x @ weight_ih.T + bias_ih and (h_r, h_z, h_n) = h @ weight_hh.T + bias_hh, each in three parts:
     r = sigmoid(x_r + h_r), z = sigmoid(x_z + h_z), n = tanh(x_n + r * h_n), h' = (1 - z) * n + z * h. Arguments and results
     as in RNN.
 

@@ -90,7 +90,7 @@ class Embedding(_Table):
         cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None, max_norm: float | None = None,
         norm_type: float = 2.0, scale_grad_by_freq: bool = False, sparse: bool = False,
     ) -> "Embedding":  # fmt: skip
-        """``Embedding.from_pretrained(embeddings, freeze=True, ...)``: with a table that there is; frozen, it is not trained.
+        """``Embedding.from_pretrained(embeddings, freeze=True, ...)``: with an existing table, which is not trained if frozen.
 
         >>> import autograd_cy as ag
         >>> ag.nn.Embedding.from_pretrained(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))(ag.tensor(1))
@@ -103,8 +103,8 @@ class Embedding(_Table):
 class EmbeddingBag(_Table):
     """``EmbeddingBag(num_embeddings, embedding_dim, max_norm=None, ..., mode="mean", ..., padding_idx=None)``.
 
-    The mean, sum or maximum (`mode`) of the rows of each bag of indices: a row of a matrix, or what begins at each of
-    `offsets` in one list. Rows of the index `padding_idx` don't count.
+    The mean, sum or maximum (`mode`) of the rows of each bag of indices: a row of a matrix, or the part of a list that
+    begins at each of `offsets`. The index `padding_idx` is skipped.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.EmbeddingBag(10, 3, mode="sum")
@@ -147,7 +147,7 @@ class EmbeddingBag(_Table):
         scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False, include_last_offset: bool = False,
         padding_idx: int | None = None,
     ) -> "EmbeddingBag":  # fmt: skip
-        """``EmbeddingBag.from_pretrained(embeddings, freeze=True, ...)``: with a table that there is.
+        """``EmbeddingBag.from_pretrained(embeddings, freeze=True, ...)``: with an existing table.
 
         >>> import autograd_cy as ag
         >>> ag.nn.EmbeddingBag.from_pretrained(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))(ag.tensor([[0, 1]]))

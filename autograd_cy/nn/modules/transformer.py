@@ -1,4 +1,4 @@
-"""Transformer: an encoder and a decoder, which are stacks of layers (facade)."""
+"""Transformer: an encoder and a decoder, each a stack of layers (facade)."""
 
 import copy
 from collections.abc import Callable
@@ -20,7 +20,7 @@ __all__ = [
 
 
 class _Stack(Module):
-    """Copies of one layer, one after the other, and a normalization behind the last."""
+    """Copies of one layer in sequence, and a normalization after the last."""
 
     __constants__: ClassVar[list[str]] = ["norm"]
     norm: Any
@@ -42,8 +42,8 @@ class _Stack(Module):
 class TransformerEncoder(_Stack):
     """``TransformerEncoder(encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True)``.
 
-    `num_layers` copies of a TransformerEncoderLayer. There are no nested tensors here: what stands in padded places is
-    computed, too, as PyTorch does in training.
+    `num_layers` copies of a TransformerEncoderLayer. There are no nested tensors here: padded positions are computed, too,
+    as PyTorch does in training.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.TransformerEncoderLayer(d_model=8, nhead=2, dim_feedforward=16)
@@ -62,7 +62,7 @@ class TransformerEncoder(_Stack):
         self, src: Tensor, mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None,
         is_causal: bool | None = None,
     ) -> Tensor:  # fmt: skip
-        """``forward(src, mask=None, src_key_padding_mask=None, is_causal=None)``: None asks the mask whether it is causal."""
+        """``forward(src, mask=None, src_key_padding_mask=None, is_causal=None)``: with None the mask is inspected."""
         causal = _is_causal(mask, is_causal)
         return self._run(src, src_mask=mask, is_causal=causal, src_key_padding_mask=src_key_padding_mask)
 
@@ -84,7 +84,7 @@ class TransformerDecoder(_Stack):
         tgt_key_padding_mask: Tensor | None = None, memory_key_padding_mask: Tensor | None = None,
         tgt_is_causal: bool | None = None, memory_is_causal: bool = False,
     ) -> Tensor:  # fmt: skip
-        """``forward(tgt, memory, tgt_mask=None, ...)``: `tgt_is_causal` None asks the mask whether it is causal."""
+        """``forward(tgt, memory, tgt_mask=None, ...)``: with `tgt_is_causal` None the mask is inspected."""
         return self._run(
             tgt, memory, tgt_mask=tgt_mask, memory_mask=memory_mask, tgt_key_padding_mask=tgt_key_padding_mask,
             memory_key_padding_mask=memory_key_padding_mask, tgt_is_causal=_is_causal(tgt_mask, tgt_is_causal),
@@ -95,7 +95,7 @@ class TransformerDecoder(_Stack):
 class Transformer(Module):
     """``Transformer(d_model=512, nhead=8, num_encoder_layers=6, num_decoder_layers=6, dim_feedforward=2048, ...)``.
 
-    A TransformerEncoder and a TransformerDecoder of so many layers, with a LayerNorm behind each; matrices are drawn by
+    A TransformerEncoder and a TransformerDecoder of so many layers, with a LayerNorm after each; matrices are drawn by
     xavier_uniform_. src: (S, N, d_model), tgt and the output: (T, N, d_model), or N first if `batch_first`.
 
     >>> import autograd_cy as ag
@@ -167,7 +167,7 @@ def _causal_mask(size: int, device: Any, dtype: Any) -> Tensor:
 
 
 def _is_causal(mask: Tensor | None, said: bool | None) -> bool:
-    """What was said about a mask, or found when nothing was."""
+    """Whether a mask is causal: as declared, else by inspection."""
     if said is not None or mask is None:
         return said is True
     causal = _causal_mask(mask.size(-1), mask.device, mask.dtype)

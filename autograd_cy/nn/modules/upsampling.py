@@ -1,4 +1,4 @@
-"""Signals and images of another resolution (facade)."""
+"""Resampling of signals and images (facade)."""
 
 from typing import Any, ClassVar
 

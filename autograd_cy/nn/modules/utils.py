@@ -1,4 +1,4 @@
-"""Sizes given as one number or as several, as PyTorch's layers take them; prefixes of state dicts (facade)."""
+"""Sizes given as one number or several; prefixes of state dicts (facade)."""
 
 from collections.abc import Callable, Iterable
 from itertools import repeat
@@ -8,7 +8,7 @@ __all__ = ["consume_prefix_in_state_dict_if_present"]
 
 
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:
-    """The function that makes a tuple of what is iterable, and of anything else one that has it n times."""
+    """A function that turns an iterable into a tuple, and repeats anything else n times."""
 
     def parse(value: Any) -> tuple[Any, ...]:
         return tuple(value) if isinstance(value, Iterable) else tuple(repeat(value, n))
@@ -24,14 +24,14 @@ _quadruple = _ntuple(4, "_quadruple")
 
 
 def _reverse_repeat_tuple(values: Iterable[Any], times: int) -> tuple[Any, ...]:
-    """The values in reverse order, each so many times: F.pad() takes the last dimension first, both sides of it."""
+    """The values in reverse order, each repeated: F.pad() takes both sides of each dimension, the last one first."""
     return tuple(value for value in reversed(tuple(values)) for _ in range(times))
 
 
 def consume_prefix_in_state_dict_if_present(state_dict: dict[str, Any], prefix: str) -> None:
     """``consume_prefix_in_state_dict_if_present(state_dict, prefix)`` strips the prefix from the keys, in place.
 
-    A module can then load the state dict of a wrapper such as DataParallel, whose prefix is "module.". Keys without the
+    A module can then load the state dict of a wrapper such as DataParallel, which adds "module.". Keys without the
     prefix stay. The metadata of a state_dict() are renamed as well.
 
     >>> import autograd_cy as ag

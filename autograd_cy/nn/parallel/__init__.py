@@ -1,4 +1,4 @@
-"""``torch.nn.parallel``: modules on several devices, which are one CPU (facade)."""
+"""``torch.nn.parallel``: modules on several devices; here there is only the CPU (facade)."""
 
 from .data_parallel import DataParallel, data_parallel
 from .distributed import DistributedDataParallel

@@ -10,7 +10,7 @@ _Module = TypeVar("_Module", bound=Module)
 
 
 class DataParallel(Module, Generic[_Module]):
-    """``DataParallel(module)`` calls the module, which is its `module`: there are no devices to share the batch among.
+    """``DataParallel(module)`` calls the module, its attribute `module`: there are no devices to split the batch over.
 
     >>> import autograd_cy as ag
     >>> list(ag.nn.DataParallel(ag.nn.Linear(2, 1)).state_dict())
@@ -23,14 +23,14 @@ class DataParallel(Module, Generic[_Module]):
         self.device_ids: list[Any] = []
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """``parallel(...)`` is what the module returns."""
+        """``parallel(...)`` returns the module's result."""
         return self.module(*inputs, **kwargs)
 
 
 def data_parallel(
     module: Any, inputs: Any, device_ids: Any = None, output_device: Any = None, dim: int = 0, module_kwargs: Any = None
 ) -> Any:
-    """``data_parallel(module, inputs)`` is what the module returns.
+    """``data_parallel(module, inputs)`` returns the module's result.
 
     >>> import autograd_cy as ag
     >>> ag.nn.parallel.data_parallel(ag.nn.ReLU(), ag.ones(1))

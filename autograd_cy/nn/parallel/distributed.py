@@ -10,7 +10,7 @@ __all__ = ["DistributedDataParallel"]
 
 
 class DistributedDataParallel(Module):
-    """``DistributedDataParallel(module)`` calls the module, which is its `module`; its gradients are the mean of one.
+    """``DistributedDataParallel(module)`` calls the module, its attribute `module`; with one process, gradients are unchanged.
 
     ValueError before torch.distributed.init_process_group, RuntimeError if no parameter requires a gradient.
 
@@ -55,7 +55,7 @@ class DistributedDataParallel(Module):
         self.gradient_as_bucket_view, self.require_backward_grad_sync = gradient_as_bucket_view, True
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """``parallel(...)`` is what the module returns."""
+        """``parallel(...)`` returns the module's result."""
         return self.module(*inputs, **kwargs)
 
     @contextlib.contextmanager

@@ -6,7 +6,7 @@ __all__ = ["parallel_apply"]
 
 
 def parallel_apply(modules: Any, inputs: Any, kwargs_tup: Any = None, devices: Any = None) -> list[Any]:
-    """``parallel_apply(modules, inputs)`` is what each module returns for its inputs, one after the other.
+    """``parallel_apply(modules, inputs)`` calls each module with its inputs, one after the other, and returns the results.
 
     >>> import autograd_cy as ag
     >>> ag.nn.parallel.parallel_apply([ag.nn.ReLU()], [(ag.ones(1),)])

@@ -8,7 +8,7 @@ __all__ = ["replicate"]
 
 
 def replicate(network: Any, devices: Any, detach: bool = False) -> list[Any]:
-    """``replicate(module, devices)`` raises PyTorch's error for devices other than the CPU, which has the module.
+    """``replicate(module, devices)`` raises PyTorch's error for devices other than the CPU.
 
     >>> import autograd_cy as ag
     >>> ag.nn.parallel.replicate(ag.nn.ReLU(), [])

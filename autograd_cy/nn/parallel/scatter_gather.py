@@ -1,4 +1,4 @@
-"""Split arguments among devices, which are one CPU, and put results together (facade)."""
+"""Splitting of arguments among devices (here only the CPU), and gathering of results (facade)."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ __all__ = ["gather", "scatter", "scatter_kwargs"]
 
 
 def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> Any:
-    """``scatter(inputs, devices)`` splits each tensor in a nest, and raises PyTorch's error for other devices than the CPU.
+    """``scatter(inputs, devices)`` splits each tensor in a nested structure; PyTorch's error for devices other than the CPU.
 
     >>> import autograd_cy as ag
     >>> ag.nn.parallel.scatter((ag.ones(2), "same"), ["cpu", "cpu"])
@@ -22,7 +22,7 @@ def scatter(inputs: Any, target_gpus: Any, dim: int = 0) -> Any:
 
 
 def _parts(value: Any, count: int, dim: int) -> list[Any]:
-    """What each of so many devices gets of a nest of tensors."""
+    """The parts of a nested structure of tensors, one for each device."""
     if isinstance(value, Tensor):
         return list(value.chunk(count, dim))
     if isinstance(value, tuple | list) and value:
@@ -49,7 +49,7 @@ def scatter_kwargs(inputs: Any, kwargs: Any, target_gpus: Any, dim: int = 0) -> 
 
 
 def gather(outputs: Any, target_device: Any, dim: int = 0) -> Any:
-    """``gather(tensors, "cpu")`` is the tensors in one.
+    """``gather(tensors, "cpu")`` concatenates the tensors.
 
     >>> import autograd_cy as ag
     >>> ag.nn.parallel.gather([ag.ones(1), ag.zeros(1)], "cpu")

@@ -1,8 +1,8 @@
-"""What is done with modules and their parameters, imported when it is asked for (facade)."""
+"""Utilities for modules and their parameters, imported on first use (facade)."""
 
 from ..._compat import names_later as _names_later
 from ..._compat.missing import getattr_of as _getattr_of
-from .spectral_norm import remove_spectral_norm, spectral_norm  # not later: their files have the same names
+from .spectral_norm import remove_spectral_norm, spectral_norm  # now, as their files have the same names
 from .weight_norm import remove_weight_norm, weight_norm
 
 _HOMES: dict[str, list[str]] = {

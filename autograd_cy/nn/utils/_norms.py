@@ -1,4 +1,4 @@
-"""What weight and spectral normalization compute (facade)."""
+"""Computations of weight and spectral normalization (facade)."""
 
 import sys
 from typing import Any
@@ -10,19 +10,19 @@ from ...autograd.grad_mode import no_grad
 
 
 def norm_except_dim(v: Tensor, dim: int) -> Tensor:
-    """The norms of the parts of v along a dimension, of its rank; of all of it for -1."""
+    """The norms of the slices of v along a dimension, with the rank of v; for -1 the norm of all of v."""
     if dim == -1:
         return vector_norm(v)
     return vector_norm(v, 2, [d for d in range(v.ndim) if d != dim], True)
 
 
 def weight_of(g: Tensor, v: Tensor, dim: int) -> Tensor:
-    """v with its parts as long as g says."""
+    """v with its slices scaled to the lengths g."""
     return v * (g / norm_except_dim(v, dim))
 
 
 def normalized(x: Tensor, eps: float) -> Tensor:
-    """The vector with length 1."""
+    """The vector scaled to length 1."""
     return x / vector_norm(x).clamp(min=eps)
 
 
@@ -37,7 +37,7 @@ def random_direction(like: Tensor, size: int, eps: float) -> Tensor:
 
 
 def power_iterations(matrix: Tensor, u: Tensor, v: Tensor, times: int, eps: float, v_first: bool) -> None:
-    """Bring u and v nearer to the first singular vectors of a matrix, in place."""
+    """Move u and v towards the first singular vectors of a matrix, in place."""
     with no_grad():
         for _ in range(times):
             if v_first:
@@ -48,7 +48,7 @@ def power_iterations(matrix: Tensor, u: Tensor, v: Tensor, times: int, eps: floa
 
 
 def output_dim(module: Any) -> int:
-    """The dimension of a layer's weight that its outputs lie along."""
+    """The output dimension of a layer's weight."""
     conv = sys.modules.get(f"{__package__.rpartition('.')[0]}.modules.conv")
     transposed = conv and tuple(getattr(conv, f"ConvTranspose{n}d") for n in (1, 2, 3))
     return 1 if transposed and isinstance(module, transposed) else 0

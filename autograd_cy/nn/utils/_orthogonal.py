@@ -19,7 +19,7 @@ MAPS = ("matrix_exp", "cayley", "householder")
 
 
 class _Orthogonal(Module):
-    """From any matrix to an orthogonal one; `base` is what the result starts from."""
+    """Maps any matrix to an orthogonal one; `base`, if any, is multiplied by the result."""
 
     base: Any
 
@@ -54,7 +54,7 @@ class _Orthogonal(Module):
         return q[..., :columns]
 
     def right_inverse(self, q: Tensor) -> Tensor:
-        """What the matrix, made orthogonal if it is not, is computed from."""
+        """A matrix that forward() maps to q; a q that is not orthogonal is orthogonalized first, if possible."""
         if q.shape != self.shape:
             raise ValueError(
                 f"Expected a matrix or batch of matrices of shape {self.shape}. Got a tensor of shape {q.shape}."

@@ -1,4 +1,4 @@
-"""The parametrizations of one tensor, and what it is computed from (facade)."""
+"""The parametrizations of one tensor, and its originals (facade)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +21,7 @@ def register(module: Any, name: str, tensor: Any) -> None:
 
 
 def check_same(new: Any, old: Any, names: tuple[str, str], start: str) -> None:
-    """Refuse a tensor of another dtype or shape; `start` of the message takes the word for which of them."""
+    """Refuse a tensor of another dtype or shape; the word for the difference is inserted into `start`."""
     for what in ("dtype", "shape"):
         if getattr(new, what) != getattr(old, what):
             lines = f"{names[0]}{what}: {getattr(old, what)}\n{names[1]}{what}: {getattr(new, what)}"
@@ -60,7 +60,7 @@ class ParametrizationList(ModuleList):
             self._check_result(dtype, shape)
 
     def _inverted(self, original: Any) -> Any:
-        """What the tensor is computed from, as far as the parametrizations know."""
+        """The originals of the tensor, by the right_inverse of the parametrizations that have one."""
         new = original
         with no_grad():
             for module in reversed(list(self)):
@@ -108,7 +108,7 @@ class ParametrizationList(ModuleList):
 
     @public
     def right_inverse(self, value: Any) -> None:
-        """``right_inverse(value)`` writes into the originals what the tensor is to be computed from, to be the value.
+        """``right_inverse(value)`` sets the originals such that the tensor has this value.
 
         RuntimeError if a parametrization has no ``right_inverse``.
         """

@@ -1,4 +1,4 @@
-"""Methods of pruning: which elements of a tensor are masked, and how a module gets the masked tensor (facade)."""
+"""Pruning methods: they choose the masked elements of a tensor, and give a module the masked tensor (facade)."""
 
 import numbers
 from abc import ABC, abstractmethod
@@ -12,11 +12,11 @@ from ...random import rand, rand_like
 
 
 class BasePruningMethod(ABC):
-    """Base of methods of pruning: a subclass has ``compute_mask(t, default_mask)``, and a PRUNING_TYPE.
+    """Base of pruning methods: a subclass has ``compute_mask(t, default_mask)``, and a PRUNING_TYPE.
 
-    Of "unstructured" ones it sees the elements that are not masked yet, of "structured" ones, which have a `dim`, the slices
-    along it that are not, of "global" ones the whole tensor. ``apply(module, name, ...)`` makes the Parameter `name` the
-    Parameter `name_orig`, adds the buffer `name_mask`, and lets the module compute `name`, their product, at each call.
+    An "unstructured" method gets the elements that are not masked yet, a "structured" one the slices along its `dim` that
+    are not masked yet, a "global" one the whole tensor. ``apply(module, name, ...)`` renames the Parameter `name` to
+    `name_orig`, adds the buffer `name_mask`, and makes the module compute `name`, their product, at each call.
 
     >>> import autograd_cy as ag
     >>> from autograd_cy.nn.utils import prune
@@ -37,7 +37,7 @@ class BasePruningMethod(ABC):
     _tensor_name: str | None = None
 
     def __call__(self, module: Any, inputs: Any) -> None:
-        """The hook before forward: the tensor anew, from what the Parameter is now."""
+        """The hook before forward: compute the tensor from the current Parameter."""
         setattr(module, str(self._tensor_name), self.apply_mask(module))
 
     @abstractmethod
@@ -45,7 +45,7 @@ class BasePruningMethod(ABC):
         """``compute_mask(t, default_mask)``: ones where t is kept, zeros where it is pruned or was by the default mask."""
 
     def apply_mask(self, module: Any) -> Tensor:
-        """``apply_mask(module)``: the module's Parameter times its mask. AssertionError where nothing was pruned."""
+        """``apply_mask(module)``: the module's Parameter times its mask. AssertionError if nothing was pruned."""
         if self._tensor_name is None:
             raise AssertionError(f"Module {module} has to be pruned")
         mask, original = (getattr(module, self._tensor_name + ending) for ending in ("_mask", "_orig"))
@@ -55,8 +55,8 @@ class BasePruningMethod(ABC):
     def apply(cls, module: Any, name: str, *args: Any, importance_scores: Any = None, **kwargs: Any) -> "BasePruningMethod":
         """``apply(module, name, *args, importance_scores=None, **kwargs)`` prunes, with cls(*args, **kwargs).
 
-        On top of what was pruned before, if anything was. `importance_scores`, of the Parameter's shape, stand for it when
-        the mask is computed. Returns the hook. Where it is refused, nothing has changed.
+        Earlier pruning is kept. `importance_scores`, of the Parameter's shape, replace it in the computation of the mask.
+        Returns the hook. After an error nothing has changed.
         """
         method = cls(*args, **kwargs)
         method._tensor_name = name
@@ -83,14 +83,14 @@ class BasePruningMethod(ABC):
         return hook
 
     def prune(self, t: Tensor, default_mask: Tensor | None = None, importance_scores: Tensor | None = None) -> Tensor:
-        """``prune(t, default_mask=None, importance_scores=None)``: t times its mask; no module takes part."""
+        """``prune(t, default_mask=None, importance_scores=None)``: t times its mask, without a module."""
         scores = t if importance_scores is None else importance_scores
         if scores.shape != t.shape:
             raise AssertionError(f"importance_scores should have the same shape as tensor t, got {scores.shape} vs {t.shape}")
         return t * self.compute_mask(scores, default_mask=ones_like(t) if default_mask is None else default_mask)
 
     def remove(self, module: Any) -> None:
-        """``remove(module)``: the Parameter has its old name again, and zeros where it was masked."""
+        """``remove(module)``: the Parameter gets its old name again, and zeros where it was masked."""
         if self._tensor_name is None:
             raise AssertionError(f"Module {module} has to be pruned before pruning can be removed")
         name, pruned = self._tensor_name, self.apply_mask(module)
@@ -103,10 +103,10 @@ class BasePruningMethod(ABC):
 
 
 class PruningContainer(BasePruningMethod):
-    """``PruningContainer(*methods)``: methods that were applied to one tensor, one after the other.
+    """``PruningContainer(*methods)``: methods applied to one tensor, one after the other.
 
-    Its mask is that of the last one on top of the default mask. TypeError for what is no method, ValueError for one of
-    another tensor.
+    Its mask is the default mask with the last method's mask on top. TypeError for other objects, ValueError for a method
+    of another tensor.
 
     >>> import autograd_cy as ag
     >>> from autograd_cy.nn.utils import prune
@@ -125,7 +125,7 @@ class PruningContainer(BasePruningMethod):
             self.add_pruning_method(method)
 
     def add_pruning_method(self, method: Any) -> None:
-        """``add_pruning_method(method)``: one more, which was applied last."""
+        """``add_pruning_method(method)`` adds a method, as the last one applied."""
         if not isinstance(method, BasePruningMethod) and method is not None:
             raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
         if method is not None and self._tensor_name != method._tensor_name:
@@ -145,12 +145,12 @@ class PruningContainer(BasePruningMethod):
         return self._pruning_methods[idx]
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
-        """``compute_mask(t, default_mask)``: that of the last method, applied to what the default mask leaves."""
+        """``compute_mask(t, default_mask)``: the last method's mask, computed on what the default mask leaves."""
         return _mask_on_top(self._pruning_methods[-1], t, default_mask)
 
 
 class Identity(BasePruningMethod):
-    """``Identity()`` prunes nothing: the mask is of ones, or stays what it is."""
+    """``Identity()`` prunes nothing: the mask is all ones, or stays unchanged."""
 
     PRUNING_TYPE = "unstructured"
 
@@ -159,14 +159,14 @@ class Identity(BasePruningMethod):
 
 
 class _Amount(BasePruningMethod):
-    """A method that prunes a number of elements or slices, or a share of them."""
+    """A method that prunes a number or a fraction of elements or slices."""
 
     def __init__(self, amount: Any) -> None:
         _validate_pruning_amount_init(amount)
         self.amount: Any = amount
 
     def _count(self, size: int) -> int:
-        """How many are to be pruned of so many."""
+        """The number to prune, of `size`."""
         _validate_pruning_amount(self.amount, size)
         return _compute_nparams_toprune(self.amount, size)
 
@@ -175,7 +175,7 @@ class _Unstructured(_Amount):
     PRUNING_TYPE = "unstructured"
 
     def _scores(self, t: Tensor) -> Tensor:
-        """What the least of are pruned."""
+        """Scores of the elements; the smallest are pruned."""
         raise NotImplementedError
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
@@ -186,7 +186,7 @@ class _Unstructured(_Amount):
 
 
 class RandomUnstructured(_Unstructured):
-    """``RandomUnstructured(amount)`` prunes elements at random: so many of an int, that share of them of a float."""
+    """``RandomUnstructured(amount)`` prunes elements at random: an int is a number, a float a fraction."""
 
     def _scores(self, t: Tensor) -> Tensor:
         return rand_like(t)
@@ -207,7 +207,7 @@ class _Structured(_Amount):
         self.dim = dim
 
     def _scores(self, t: Tensor) -> Tensor:
-        """What the slices with the least of are pruned."""
+        """Scores of the slices; the slices with the smallest are pruned."""
         raise NotImplementedError
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
@@ -230,7 +230,7 @@ class RandomStructured(_Structured):
 
 
 class LnStructured(_Structured):
-    """``LnStructured(amount, n, dim=-1)`` prunes the slices along a dimension whose n-norm is least."""
+    """``LnStructured(amount, n, dim=-1)`` prunes the slices along a dimension with the smallest n-norms."""
 
     def __init__(self, amount: Any, n: Any, dim: int = -1) -> None:
         super().__init__(amount, dim)
@@ -254,11 +254,11 @@ class CustomFromMask(BasePruningMethod):
         return default_mask * self.mask.to(dtype=default_mask.dtype)
 
 
-# Checks that PyTorch's programs with methods of their own call
+# Checks called by programs that define their own methods
 
 
 def _validate_pruning_amount_init(amount: Any) -> None:
-    """TypeError for what is no number, ValueError for a negative one or a float above 1."""
+    """TypeError unless it is a number, ValueError for a negative one or a float above 1."""
     if not isinstance(amount, numbers.Real):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
     if amount < 0 or (not isinstance(amount, numbers.Integral) and not amount <= 1):
@@ -310,7 +310,7 @@ def _hook_of(module: Any, name: str) -> tuple[Any, Any]:
 
 
 def _mask_on_top(method: Any, t: Tensor, mask: Tensor) -> Tensor:
-    """A mask that masks in addition what the method does, which sees what is left."""
+    """The mask plus the method's mask; the method gets the part that is not masked yet."""
     kept = _kept(method, t, mask)
     result = mask.to(dtype=t.dtype, copy=True)
     result[kept] = method.compute_mask(t[kept], default_mask=mask[kept]).to(dtype=result.dtype)
@@ -318,7 +318,7 @@ def _mask_on_top(method: Any, t: Tensor, mask: Tensor) -> Tensor:
 
 
 def _kept(method: Any, t: Tensor, mask: Tensor) -> Any:
-    """The index of what a method sees of a tensor."""
+    """The index of the part of a tensor that a method gets."""
     if method.PRUNING_TYPE == "unstructured":
         return mask == 1
     if method.PRUNING_TYPE == "global":

@@ -1,4 +1,4 @@
-"""Gradients that are kept from becoming too large (facade)."""
+"""Clipping of gradients (facade)."""
 
 import types
 import warnings
@@ -19,7 +19,7 @@ __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_
 def get_total_norm(
     tensors: Any, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
-    """``get_total_norm(tensors, norm_type=2)``: the norm of all tensors as if they were one vector.
+    """``get_total_norm(tensors, norm_type=2)``: the norm of all tensors as one vector.
 
     error_if_nonfinite: RuntimeError if it is infinite or NaN. foreach is accepted, and makes no difference.
 
@@ -45,7 +45,7 @@ def get_total_norm(
 def clip_grads_with_norm_(parameters: Any, max_norm: float, total_norm: Tensor, foreach: bool | None = None) -> None:
     """``clip_grads_with_norm_(parameters, max_norm, total_norm)`` scales the gradients by max_norm / total_norm.
 
-    They are only ever made smaller. foreach is accepted, and makes no difference.
+    They never become larger. foreach is accepted, and makes no difference.
 
     >>> import autograd_cy as ag
     >>> w = ag.ones(2, requires_grad=True)
@@ -67,8 +67,8 @@ def clip_grad_norm_(
 ) -> Tensor:
     """``clip_grad_norm_(parameters, max_norm, norm_type=2)`` scales the gradients such that their norm is max_norm at most.
 
-    The norm is that of all gradients as one vector, which is returned. error_if_nonfinite: RuntimeError if it is infinite or
-    NaN. foreach is accepted, and makes no difference.
+    Returns the norm of all gradients as one vector. error_if_nonfinite: RuntimeError if it is infinite or NaN.
+    foreach is accepted, and makes no difference.
 
     >>> import autograd_cy as ag
     >>> w = ag.ones(2, requires_grad=True)
@@ -99,7 +99,7 @@ def clip_grad_norm(
 
 @_public
 def clip_grad_value_(parameters: Any, clip_value: float, foreach: bool | None = None) -> None:
-    """``clip_grad_value_(parameters, clip_value)`` brings each element of the gradients into [-clip_value, clip_value].
+    """``clip_grad_value_(parameters, clip_value)`` clamps each gradient element to [-clip_value, clip_value].
 
     foreach is accepted, and makes no difference.
 

@@ -12,7 +12,7 @@ __all__ = ["parameters_to_vector", "vector_to_parameters"]
 
 @_public
 def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:
-    """``parameters_to_vector(parameters)``: their elements, one after the other; it can be differentiated.
+    """``parameters_to_vector(parameters)``: the concatenation of their elements; it is differentiable.
 
     >>> import autograd_cy as ag
     >>> ag.nn.utils.parameters_to_vector([ag.zeros(1, 2), ag.ones(2)])
@@ -23,7 +23,7 @@ def parameters_to_vector(parameters: Iterable[Any]) -> Tensor:
 
 @_public
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Any]) -> None:
-    """``vector_to_parameters(vec, parameters)`` lets the parameters' data be parts of the vector, one after the other.
+    """``vector_to_parameters(vec, parameters)`` makes the parameters' data consecutive parts of the vector.
 
     >>> import autograd_cy as ag
     >>> w, b = ag.nn.Parameter(ag.zeros(1, 2)), ag.nn.Parameter(ag.zeros(1))

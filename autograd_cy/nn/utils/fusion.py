@@ -1,4 +1,4 @@
-"""A batch normalization in eval mode, taken into the layer before it (facade)."""
+"""Fusion of a batch normalization in eval mode into the layer before it (facade)."""
 
 import copy
 from typing import Any
@@ -13,9 +13,9 @@ __all__ = ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "
 
 @_public
 def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
-    """``fuse_conv_bn_eval(conv, bn, transpose=False)``: a copy of the convolution that does what both do, one by one.
+    """``fuse_conv_bn_eval(conv, bn, transpose=False)``: a convolution that computes the same as both in sequence.
 
-    Both are in eval mode, else AssertionError; transpose: for a transposed convolution.
+    Both must be in eval mode, else AssertionError; transpose: for a transposed convolution.
     """
     _check(conv, bn)
     fused = copy.deepcopy(conv)
@@ -51,9 +51,9 @@ def fuse_conv_bn_weights(
 
 @_public
 def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
-    """``fuse_linear_bn_eval(linear, bn)``: a copy of the Linear that does what both do, one by one.
+    """``fuse_linear_bn_eval(linear, bn)``: a Linear that computes the same as both in sequence.
 
-    Both are in eval mode, and the normalization is of one feature or of as many as the Linear returns, else AssertionError.
+    AssertionError unless both are in eval mode, and the normalization has one feature or as many as the Linear returns.
     """
     _check(linear, bn)
     if linear.out_features != bn.num_features and bn.num_features != 1:

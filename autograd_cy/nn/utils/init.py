@@ -1,4 +1,4 @@
-"""Modules whose parameters are set later (facade)."""
+"""Modules without initialization (facade)."""
 
 import inspect
 from typing import Any
@@ -11,9 +11,9 @@ __all__ = ["skip_init"]
 
 @_public
 def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """``skip_init(nn.Linear, 2, 3)``: a module whose parameters and buffers have any values: they are not initialized.
+    """``skip_init(nn.Linear, 2, 3)``: a module with uninitialized parameters and buffers.
 
-    RuntimeError for what is no Module, or takes no ``device``.
+    RuntimeError for a class that is not a Module, or takes no ``device``.
 
     >>> import autograd_cy as ag
     >>> ag.nn.utils.skip_init(ag.nn.Linear, 2, 3)

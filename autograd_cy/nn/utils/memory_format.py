@@ -1,4 +1,4 @@
-"""The weights of convolutions in another order in memory (facade)."""
+"""Memory formats of the weights of convolutions (facade)."""
 
 import sys
 from typing import Any

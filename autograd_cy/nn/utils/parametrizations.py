@@ -1,4 +1,4 @@
-"""Parametrizations that are often used: orthogonal matrices, and normalized weights (facade)."""
+"""Common parametrizations: orthogonal matrices, and normalized weights (facade)."""
 
 from typing import Any
 
@@ -19,10 +19,10 @@ __all__ = ["orthogonal", "spectral_norm", "weight_norm"]
 def orthogonal(
     module: Any, name: str = "weight", orthogonal_map: str | None = None, *, use_trivialization: bool = True
 ) -> Any:
-    """``orthogonal(module, name="weight")``: a matrix whose columns (rows, if they are fewer) are orthogonal, of length 1.
+    """``orthogonal(module, name="weight")``: a matrix with orthonormal columns (rows, if they are fewer).
 
     orthogonal_map: "matrix_exp" (by default for square and for complex matrices), "cayley" or "householder". For the first
-    two use_trivialization starts from the matrix that is there; without it the matrix can't be assigned. A tensor of more
+    two use_trivialization starts from the current matrix; without it the matrix can't be assigned. A tensor with more
     dimensions is a batch of matrices.
 
     >>> import autograd_cy as ag
@@ -45,7 +45,7 @@ def orthogonal(
 
 
 class _WeightNorm(Module):
-    """A weight of a length (original0) and a direction (original1)."""
+    """A weight from a length (original0) and a direction (original1)."""
 
     def __init__(self, dim: int | None = 0):
         super().__init__()
@@ -128,8 +128,8 @@ def spectral_norm(
 ) -> Any:
     """``spectral_norm(module, name="weight", n_power_iterations=1)``: the weight divided by its first singular value.
 
-    That is estimated by so many steps of power iteration in each call in training mode; dim: the weight's dimension that the
-    outputs lie along. Miyato et al., "Spectral normalization for generative adversarial networks", 2018.
+    Each call in training mode improves its estimate by so many steps of power iteration; dim: the weight's output
+    dimension. Miyato et al., "Spectral normalization for generative adversarial networks", 2018.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.utils.parametrizations.spectral_norm(ag.nn.Linear(2, 2))

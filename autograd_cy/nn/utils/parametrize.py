@@ -1,4 +1,4 @@
-"""Tensors of modules that are computed from others whenever they are read (facade)."""
+"""Tensors of modules that are computed from other tensors at each read (facade)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -46,9 +46,9 @@ def cached() -> Iterator[None]:
 def register_parametrization(module: Any, tensor_name: str, parametrization: Any, *, unsafe: bool = False) -> Any:
     """``register_parametrization(module, "weight", parametrization)``: reading module.weight calls the parametrization.
 
-    It is a Module called with the tensor that was there, which is ``module.parametrizations.weight.original`` then, or with
-    what the one registered before returned. Its method ``right_inverse(value)``, if any, says what to compute a value from:
-    for the start, and when the attribute is assigned. Unless unsafe, ValueError if dtype or shape change. Returns the module.
+    It is a Module, called with the former tensor, now ``module.parametrizations.weight.original``, or with the result of the
+    parametrization before it. Its method ``right_inverse(value)``, if any, computes the original for a value: at the start,
+    and when the attribute is assigned. Unless unsafe, ValueError if dtype or shape change. Returns the module.
 
     >>> import autograd_cy as ag
     >>> class Symmetric(ag.nn.Module):
@@ -81,7 +81,7 @@ def register_parametrization(module: Any, tensor_name: str, parametrization: Any
 
 
 def _check_added(module: Any, name: str, parametrization: Any) -> None:
-    """Refuse a further parametrization that changes what the ones before return, or whose inverse does."""
+    """Refuse a further parametrization if it, or its inverse, changes the dtype or shape of the tensor."""
     before = getattr(module, name)
     after = parametrization(before)
     _lists.check_tensor(after, "A parametrization must return a tensor. Got")
@@ -107,7 +107,7 @@ def _check_added(module: Any, name: str, parametrization: Any) -> None:
 
 
 def _give_own_class(module: Any) -> None:
-    """Let the module be of a class of its own, whose properties are its parametrized tensors."""
+    """Give the module its own class, with its parametrized tensors as properties."""
     cls = type(module)
 
     def copied(self: Any, memo: dict[int, Any]) -> Any:
@@ -155,10 +155,9 @@ def is_parametrized(module: Any, tensor_name: str | None = None) -> bool:
 
 @_public
 def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: bool = True) -> Any:
-    """``remove_parametrizations(module, "weight", leave_parametrized=True)`` makes the tensor a usual one.
+    """``remove_parametrizations(module, "weight", leave_parametrized=True)`` makes the tensor an ordinary one.
 
-    Its value stays as it is; without leave_parametrized it is the original, of which there must be one alone. The module is
-    returned.
+    It keeps its value; without leave_parametrized it becomes the original, which must be a single one. Returns the module.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.utils.parametrizations.weight_norm(ag.nn.Linear(2, 3))
@@ -192,7 +191,7 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
 
 
 def type_before_parametrizations(module: Any) -> type:
-    """``type_before_parametrizations(module)``: the class that the module had before its tensors were parametrized.
+    """``type_before_parametrizations(module)``: the module's class before its tensors were parametrized.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.utils.parametrizations.weight_norm(ag.nn.Linear(2, 3))
@@ -204,9 +203,9 @@ def type_before_parametrizations(module: Any) -> type:
 
 @_public
 def transfer_parametrizations_and_params(from_module: Any, to_module: Any, tensor_name: str | None = None) -> Any:
-    """``transfer_parametrizations_and_params(from_module, to_module)``: the second gets the first one's parametrizations.
+    """``transfer_parametrizations_and_params(from_module, to_module)``: copies parametrizations to the second module.
 
-    It has the same originals then; tensor_name: of that tensor alone. Returns to_module.
+    It gets the same originals; tensor_name: only for that tensor. Returns to_module.
     """
     if not is_parametrized(from_module):
         return to_module

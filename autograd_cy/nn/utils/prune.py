@@ -1,4 +1,4 @@
-"""``torch.nn.utils.prune``: modules some of whose elements are held at zero by masks (facade).
+"""``torch.nn.utils.prune``: elements of modules held at zero by masks (facade).
 
 >>> import autograd_cy as ag
 >>> layer = ag.nn.utils.prune.l1_unstructured(ag.nn.Linear(4, 2), "weight", amount=0.25)
@@ -11,7 +11,7 @@ from typing import Any
 
 from ..._core.graph.tensor import Tensor
 from ..._creation.filled import ones_like as _ones_like
-from ._pruning_methods import (  # the names with an underscore are for programs that define methods of their own
+from ._pruning_methods import (  # names with an underscore: for programs that define their own methods
     BasePruningMethod,
     CustomFromMask,
     Identity,
@@ -37,7 +37,7 @@ __all__ = [
 
 
 def identity(module: Any, name: str) -> Any:
-    """``identity(module, name)``: what pruning adds to a module, and a mask of ones. Returns the module, as all of these do.
+    """``identity(module, name)``: pruning with a mask of ones. Returns the module, as all functions here.
 
     >>> import autograd_cy as ag
     >>> ag.nn.utils.prune.identity(ag.nn.Linear(2, 3), "bias").bias_mask
@@ -50,8 +50,8 @@ def identity(module: Any, name: str) -> Any:
 def random_unstructured(module: Any, name: str, amount: Any) -> Any:
     """``random_unstructured(module, name, amount)`` prunes elements at random.
 
-    `amount`, here and below, is how many of those that are left, or, as a float from 0 to 1, which share of them. TypeError
-    for what is no number, ValueError for one that is out of range.
+    `amount`, here and below, is the number of remaining elements or slices to prune, or, as a float from 0 to 1, the
+    fraction of them. TypeError unless it is a number, ValueError if it is out of range.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.utils.prune.random_unstructured(ag.nn.Linear(2, 3), "weight", amount=1)
@@ -63,9 +63,9 @@ def random_unstructured(module: Any, name: str, amount: Any) -> Any:
 
 
 def l1_unstructured(module: Any, name: str, amount: Any, importance_scores: Tensor | None = None) -> Any:
-    """``l1_unstructured(module, name, amount, importance_scores=None)`` prunes the elements of the least magnitude.
+    """``l1_unstructured(module, name, amount, importance_scores=None)`` prunes the elements of smallest magnitude.
 
-    Or those whose scores, a tensor of the same shape, are of the least.
+    With scores, a tensor of the same shape: the elements with scores of smallest magnitude.
 
     >>> import autograd_cy as ag
     >>> scores = ag.tensor([[1.0, 3.0], [2.0, -4.0]])
@@ -80,7 +80,7 @@ def l1_unstructured(module: Any, name: str, amount: Any, importance_scores: Tens
 def random_structured(module: Any, name: str, amount: Any, dim: int) -> Any:
     """``random_structured(module, name, amount, dim)`` prunes slices along a dimension at random.
 
-    ValueError for a tensor of less than two dimensions, IndexError for a dimension that it hasn't.
+    ValueError for a tensor of less than two dimensions, IndexError for a missing dimension.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.utils.prune.random_structured(ag.nn.Linear(5, 3), "weight", amount=3, dim=1)
@@ -92,7 +92,7 @@ def random_structured(module: Any, name: str, amount: Any, dim: int) -> Any:
 
 
 def ln_structured(module: Any, name: str, amount: Any, n: Any, dim: int, importance_scores: Tensor | None = None) -> Any:
-    """``ln_structured(module, name, amount, n, dim, importance_scores=None)`` prunes the slices whose n-norm is least.
+    """``ln_structured(module, name, amount, n, dim, importance_scores=None)`` prunes the slices with the smallest n-norms.
 
     >>> import autograd_cy as ag
     >>> scores = ag.tensor([[1.0, 3.0], [2.0, -4.0]])
@@ -107,8 +107,8 @@ def ln_structured(module: Any, name: str, amount: Any, n: Any, dim: int, importa
 def global_unstructured(parameters: Any, pruning_method: Any, importance_scores: Any = None, **kwargs: Any) -> None:
     """``global_unstructured(parameters, pruning_method, importance_scores=None, **kwargs)`` prunes many tensors as one.
 
-    `parameters`: pairs of modules and names. `pruning_method` is a class whose PRUNING_TYPE is "unstructured", `kwargs` what
-    it is made with; `importance_scores` maps pairs to scores. TypeError for anything else.
+    `parameters`: pairs of modules and names. `pruning_method` is a class with PRUNING_TYPE "unstructured", `kwargs` its
+    arguments; `importance_scores` maps pairs to scores. TypeError for anything else.
 
     >>> import autograd_cy as ag
     >>> layers = [ag.nn.Linear(2, 2), ag.nn.Linear(2, 3)]
@@ -154,9 +154,9 @@ def custom_from_mask(module: Any, name: str, mask: Tensor) -> Any:
 
 
 def remove(module: Any, name: str) -> Any:
-    """``remove(module, name)``: a Parameter of the name again, with zeros where it was pruned; they may be trained.
+    """``remove(module, name)``: makes it a plain Parameter again, with zeros where it was pruned, which may be trained.
 
-    ValueError where it was not pruned.
+    ValueError if it was not pruned.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.utils.prune.l1_unstructured(ag.nn.Linear(2, 3), "weight", amount=0.5)

@@ -1,4 +1,4 @@
-"""Sequences of different lengths: padded to one, or packed step by step (facade)."""
+"""Sequences of different lengths: padded to one length, or packed step by step (facade)."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -34,10 +34,9 @@ class _Fields(NamedTuple):
 class PackedSequence(_Fields):
     """``PackedSequence(data, batch_sizes, sorted_indices=None, unsorted_indices=None)``: sequences step by step.
 
-    Longest first: `data` has the first elements of all sequences, then the second ones of those that have one, and so on;
-    `batch_sizes` tells how many there are at each step. `sorted_indices` led from the order in which the sequences were
-    given to theirs, `unsorted_indices` lead back. pack_padded_sequence() and pack_sequence() make them; recurrent layers take
-    and return them.
+    Longest first: `data` has the first elements of all sequences, then all second elements, and so on; `batch_sizes` is
+    their number at each step. `sorted_indices` sort the given sequences by length, `unsorted_indices` undo it.
+    pack_padded_sequence() and pack_sequence() make them; recurrent layers take and return them.
 
     >>> import autograd_cy as ag
     >>> ag.nn.utils.rnn.pack_sequence([ag.tensor([1, 2, 3]), ag.tensor([4])]).data
@@ -66,7 +65,7 @@ class PackedSequence(_Fields):
         return self if data is self.data else type(self)(data, *self[1:])
 
     def to(self, *args: Any, **kwargs: Any) -> "PackedSequence":
-        """``to(*args, **kwargs)``: with its data in another type, as Tensor.to(); itself if it has it already."""
+        """``to(*args, **kwargs)``: with converted data, as Tensor.to(); itself if nothing changes."""
         return self._with(self.data.to(*args, **kwargs))
 
     def cpu(self, *args: Any, **kwargs: Any) -> "PackedSequence":
@@ -78,7 +77,7 @@ class PackedSequence(_Fields):
         return self._with(self.data.cuda(*args, **kwargs))
 
     def double(self) -> "PackedSequence":
-        """``double()``: with float64 data; so for the methods named after other types."""
+        """``double()``: with float64 data; likewise the methods named after other types."""
         return self._with(self.data.double())
 
     def float(self) -> "PackedSequence":
@@ -116,7 +115,7 @@ class PackedSequence(_Fields):
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """``invert_permutation(permutation)``: the one that leads back; of None, None.
+    """``invert_permutation(permutation)``: the inverse permutation; None for None.
 
     >>> import autograd_cy as ag
     >>> ag.nn.utils.rnn.invert_permutation(ag.tensor([2, 0, 1]))
@@ -146,8 +145,8 @@ def pack_padded_sequence(
 ) -> PackedSequence:
     """``pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True)`` -> PackedSequence.
 
-    `input` is (steps, batch, *), or with `batch_first` (batch, steps, *); `lengths`, a tensor or list, tells how much of each
-    sequence counts. RuntimeError if these don't decrease; without `enforce_sorted` the sequences are brought into that order.
+    `input` is (steps, batch, *), or with `batch_first` (batch, steps, *); `lengths`, a tensor or list, are the lengths without
+    padding. RuntimeError if they increase; without `enforce_sorted` the sequences are sorted first.
 
     >>> import autograd_cy as ag
     >>> padded = ag.tensor([[1, 4], [2, 0], [3, 0]])

@@ -80,7 +80,7 @@ class SpectralNorm:
 
 
 class SpectralNormLoadStateDictPreHook:
-    """Adds what the dicts of older versions don't have."""
+    """Adds entries that the dicts of older versions don't have."""
 
     def __init__(self, fn: SpectralNorm):
         self.fn = fn
@@ -123,7 +123,7 @@ def spectral_norm(
 ) -> Any:
     """``spectral_norm(module, name="weight")``: PyTorch's older way; see ``parametrizations.spectral_norm``.
 
-    The parameter ``weight_orig`` and the buffers ``weight_u`` and ``weight_v`` take the weight's place.
+    The parameter ``weight_orig`` and the buffers ``weight_u`` and ``weight_v`` replace the weight.
 
     >>> import autograd_cy as ag
     >>> layer = ag.nn.utils.spectral_norm(ag.nn.Linear(2, 3))

@@ -32,8 +32,8 @@ def functional_call(
 def _reparametrize_module(
     module: Any, parameters_and_buffers: Any, *, tie_weights: bool = False, strict: bool = False, stack_weights: bool = False
 ) -> contextlib.AbstractContextManager[None]:
-    """``with _reparametrize_module(module, tensors):`` the module has those tensors for its own, by their names.
+    """``with _reparametrize_module(module, tensors):`` replaces the module's tensors by those, by name.
 
-    `stack_weights` says in which order PyTorch puts them back: here each place gets back what it had.
+    `stack_weights`, PyTorch's order of putting tensors back, changes nothing: each name gets its tensor back.
     """
     return _reparametrized(module, dict(parameters_and_buffers), tie_weights=tie_weights, strict=strict)

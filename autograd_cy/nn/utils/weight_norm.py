@@ -12,13 +12,13 @@ __all__ = ["WeightNorm", "remove_weight_norm", "weight_norm"]
 
 
 class WeightNorm:
-    """The hook that computes a weight of its length and direction before each call."""
+    """The hook that computes a weight from its length and direction before each call."""
 
     def __init__(self, name: str, dim: int | None):
         self.name, self.dim = name, -1 if dim is None else dim
 
     def compute_weight(self, module: Any) -> Tensor:
-        """``compute_weight(module)``: the weight of that length and direction."""
+        """``compute_weight(module)``: the weight from its length and direction."""
         return _norms.weight_of(getattr(module, self.name + "_g"), getattr(module, self.name + "_v"), self.dim)
 
     @staticmethod
@@ -54,7 +54,7 @@ class WeightNorm:
 def weight_norm(module: Any, name: str = "weight", dim: int | None = 0) -> Any:
     """``weight_norm(module, name="weight", dim=0)``: deprecated by PyTorch in favour of ``parametrizations.weight_norm``.
 
-    The parameters ``weight_g``, a length for each part along dim (None: one for all), and ``weight_v`` take its place.
+    The parameters ``weight_g``, a length for each slice along dim (None: one for all), and ``weight_v`` replace it.
     """
     warnings.warn(
         "`torch.nn.utils.weight_norm` is deprecated in favor of `torch.nn.utils.parametrizations.weight_norm`.",
