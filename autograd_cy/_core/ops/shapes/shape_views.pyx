@@ -1,6 +1,6 @@
-"""Shape operations whose result is a view.
+"""Shape operations that return a view.
 
-All of them are linear: the rule of a node is the transposed operation, its jvp the operation itself, both with the
+All of them are linear: the rule of a node is the transpose, its jvp is the operation itself, both with the
 node's constants.
 """
 
@@ -27,7 +27,7 @@ cnp.import_array()
 
 
 cdef tuple inferred(tuple sizes, Py_ssize_t numel):
-    """The sizes with one -1 worked out; RuntimeError if they don't make `numel` elements."""
+    """The sizes with a -1 replaced; RuntimeError if they don't make `numel` elements."""
     cdef Py_ssize_t known = 1, size
     cdef double elements = 1
     for size in sizes:
@@ -55,14 +55,14 @@ cdef tuple inferred(tuple sizes, Py_ssize_t numel):
 
 
 cdef bint is_view(cnp.ndarray reshaped, cnp.ndarray array) noexcept:
-    """Whether NumPy's reshape of the array shares its memory: a copy begins elsewhere."""
+    """Whether NumPy's reshape of the array shares its memory: a copy would start elsewhere."""
     return cnp.PyArray_BYTES(reshaped) == cnp.PyArray_BYTES(array) or cnp.PyArray_SIZE(array) == 0
 
 
-# reshape and its kin
+# reshape and similar operations
 
 cdef class Reshape(Node):
-    """Its last constants are the sizes of the input and those of the output."""
+    """Last constants: the sizes of the input and of the output."""
 
     cdef tuple constant_names(self):
         return ("self_sym_sizes",)
@@ -114,7 +114,7 @@ cdef class SqueezeBackward2(Reshape):
 
 @cython.final
 cdef class SqueezeBackward4(Reshape):
-    """Of the row that vector @ matrix makes."""
+    """Of the row that vector @ matrix produces."""
 
     cdef tuple constant_names(self):
         return ("dim", "self_sym_sizes")
@@ -134,9 +134,9 @@ def batched_view(call, input, *sizes, dtype=None):  # no-cython-lint
 
 @op(methods=("reshape",), linear=Reshape, batch=batched_view)
 def reshape(input, *shape):
-    """reshape(input, shape) -> Tensor: the elements in another shape; a view where the strides allow it, else a copy.
+    """reshape(input, shape) -> Tensor: the elements in another shape; a view if the strides allow it, else a copy.
 
-    One size may be -1: it follows from the others. As a method the sizes may stand one by one: x.reshape(2, 3).
+    One size may be -1: it follows from the others. The method also takes the sizes one by one: x.reshape(2, 3).
 
     >>> import autograd_cy as ag
     >>> ag.reshape(ag.tensor([1.0, 2.0, 3.0, 4.0]), (2, -1))
@@ -200,10 +200,10 @@ cdef Tensor in_other_type(Tensor x, dtype target):
 
 @op(methods=("view",), batch=batched_view)
 def view(input, *size, dtype=None):  # no-cython-lint
-    """view(input, size) -> Tensor: a view in another shape; RuntimeError where only a copy has that shape.
+    """view(input, size) -> Tensor: a view in another shape; RuntimeError if that needs a copy.
 
-    With a dtype in place of sizes, as in x.view(dtype), the same memory as elements of that type. If they have another size,
-    the last dimension, which is contiguous then, becomes shorter or longer. The result has no history.
+    With a dtype in place of sizes, as in x.view(dtype), the same memory as elements of that type. If these have another size,
+    the last dimension, which must be contiguous, becomes shorter or longer. The result has no history.
 
     >>> import autograd_cy as ag
     >>> ag.tensor([1.0, 2.0, 3.0, 4.0]).view(2, 2)
@@ -230,7 +230,7 @@ def batched_flatten(call, input, start_dim=0, end_dim=-1):
 
 @op(methods=("flatten",), batch=batched_flatten)
 def flatten(input, start_dim=0, end_dim=-1):
-    """flatten(input, start_dim=0, end_dim=-1) -> Tensor: the dimensions from start_dim to end_dim made into one.
+    """flatten(input, start_dim=0, end_dim=-1) -> Tensor: the dimensions from start_dim to end_dim merged into one.
 
     >>> import autograd_cy as ag
     >>> ag.flatten(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -280,7 +280,7 @@ def squeeze(input, dim=None):
 
 
 cdef cnp.ndarray with_axes(cnp.ndarray array, list axes):
-    """A view with these of an array's dimensions, their strides as they are; -1: a new one of size 1, inserted there."""
+    """A view with these dimensions of an array, which keep their strides; -1 inserts a new one of size 1."""
     cdef cnp.npy_intp dims[64]
     cdef cnp.npy_intp strides[64]
     cdef int k, axis, n = len(axes)
@@ -389,7 +389,7 @@ def expand_as(Tensor self, other):
 
 
 def sum_to_size(Tensor self, *size):
-    """sum_to_size(size) -> Tensor: the sum over the dimensions along which a tensor of that size was broadcast to this one."""
+    """sum_to_size(size) -> Tensor: the sum over the dimensions along which a tensor of that size was broadcast to this."""
     cdef tuple sizes = sizes_of(size), own = shape_of(self)
     cdef int lead = len(own) - len(sizes), axis
     if own == sizes:

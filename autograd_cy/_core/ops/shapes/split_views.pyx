@@ -23,11 +23,11 @@ from autograd_cy._core.ops.shapes.shape import cat, stack
 cnp.import_array()
 
 
-# taking a part, and putting it back among zeros
+# taking a part, and embedding it in zeros
 
 @cython.final
 cdef class EmbedBackward0(Node):
-    """Of `embed`: the transposed operation of taking a part is what takes the part."""
+    """Of `embed`: its transpose takes the part."""
 
     cdef object vjp(self, object g, int i):
         return self.constants[0](g)
@@ -37,9 +37,9 @@ cdef class EmbedBackward0(Node):
 
 
 cpdef Tensor embed(Tensor g, tuple sizes, object take):
-    """Zeros of those sizes, with `g` in the part that `take` takes.
+    """Zeros of those sizes, with `g` in the part that `take` selects.
 
-    `take` works on an array, of which it gives a view, and on a Tensor: itemgetter(index), methodcaller("diagonal").
+    `take` returns a view of an array, and works on a Tensor, too: itemgetter(index), methodcaller("diagonal").
     """
     cdef cnp.ndarray array
     if g.batched:
@@ -54,7 +54,7 @@ cpdef Tensor embed(Tensor g, tuple sizes, object take):
 
 
 cdef class Part(Node):
-    """The node of a view of a part; its last constants are the input's sizes and what takes the part."""
+    """The node of a view of a part; last constants: the input's sizes and the callable that takes the part."""
 
     cdef object vjp(self, object g, int i):
         return embed(g, self.constants[-2], self.constants[-1])
@@ -78,7 +78,7 @@ def batched_diagonal(call, input, offset=0, dim1=0, dim2=1):
 def diagonal(input, offset=0, dim1=0, dim2=1):
     """diagonal(input, offset=0, dim1=0, dim2=1) -> Tensor: a view of the diagonals of the matrices in dim1 and dim2.
 
-    They become the last dimension; `offset` > 0 takes those above the main diagonal.
+    They become the last dimension; with `offset` > 0 they lie above the main diagonal.
 
     >>> import autograd_cy as ag
     >>> ag.diagonal(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -89,7 +89,7 @@ def diagonal(input, offset=0, dim1=0, dim2=1):
     cdef int a = wrap_dim(dim1, ndim), b = wrap_dim(dim2, ndim)
     if a == b:
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
-    # NumPy takes an int of C, and negates it
+    # NumPy's argument is a C int, which it negates
     take = methodcaller("diagonal", max(-cnp.PyArray_DIM(x.array, a), min(<Py_ssize_t> offset, cnp.PyArray_DIM(x.array, b))),
                         a, b)
     array = take(x.array)
@@ -179,7 +179,7 @@ cdef Py_ssize_t size_along(Tensor x, int dim) noexcept:
 
 
 cdef list equal_sections(Tensor x, Py_ssize_t size, int dim):
-    """The sizes of parts of that size, of which the last may be smaller."""
+    """The sizes of parts of size `size`; the last one may be smaller."""
     cdef Py_ssize_t total = size_along(x, dim), k
     if size < 0 or (size == 0 and total):
         raise RuntimeError(f"split expects split_size be non-negative, but got split_size={size}")
@@ -195,7 +195,7 @@ cdef list given_sections(Tensor x, object sizes, int dim):
 
 
 cdef tuple parts_of(object node_class, Tensor x, object given, list sections, int dim):
-    """Consecutive parts along a dimension, in the tensor's memory; recorded, but no views yet."""
+    """Consecutive parts along a dimension, in the tensor's memory; recorded, but not linked as views yet."""
     cdef Py_ssize_t start = 0, size
     parts, shapes = [], []
     for size in sections:
@@ -228,7 +228,7 @@ def split_with_sizes(input, split_sizes: Sequence[int], dim=0):
 
 
 cdef object section_size(Tensor x, object chunks, int dim, str operation):
-    """How large each of so many parts is, rounded up; None if there is nothing to part."""
+    """The size of each of `chunks` parts, rounded up; None if there are no elements."""
     cdef Py_ssize_t total
     if cnp.PyArray_NDIM(x.array) == 0:
         raise RuntimeError(f"{operation} expects at least a 1-dimensional tensor")
@@ -240,7 +240,7 @@ cdef object section_size(Tensor x, object chunks, int dim, str operation):
 
 @op(methods=("chunk",), batch=Along("dim"))
 def chunk(input, chunks: int, dim=0):
-    """chunk(input, chunks, dim=0) -> tuple of Tensors: views of so many parts along `dim`, or fewer; the last may be smaller.
+    """chunk(input, chunks, dim=0) -> tuple of Tensors: views of up to `chunks` parts along `dim`; the last may be smaller.
 
     >>> import autograd_cy as ag
     >>> ag.chunk(ag.tensor([1.0, 2.0, 3.0]), 2)
@@ -254,9 +254,9 @@ def chunk(input, chunks: int, dim=0):
 
 @op(methods=("unsafe_chunk",), batch=Along("dim"))
 def unsafe_chunk(input, chunks: int, dim=0):
-    """unsafe_chunk(input, chunks, dim=0) -> tuple of Tensors: chunk() into tensors that autograd does not take for views.
+    """unsafe_chunk(input, chunks, dim=0) -> tuple of Tensors: chunk() into tensors that autograd does not track as views.
 
-    Their memory is the tensor's: who writes to it must not need the others.
+    They share the tensor's memory: after a write to one, don't use the others.
 
     >>> import autograd_cy as ag
     >>> ag.unsafe_chunk(ag.tensor([1.0, 2.0, 3.0]), 2)
@@ -270,7 +270,7 @@ def unsafe_chunk(input, chunks: int, dim=0):
 
 @op(methods=("unsafe_split",), linear=UnsafeSplitBackward0, batch=Along("dim"))
 def unsafe_split(tensor, split_size: int, dim=0):
-    """unsafe_split(tensor, split_size, dim=0) -> tuple of Tensors: split() into tensors that autograd does not take for views.
+    """unsafe_split(tensor, split_size, dim=0) -> tuple of Tensors: split() into tensors that autograd does not track as views.
 
     >>> import autograd_cy as ag
     >>> ag.unsafe_split(ag.tensor([1.0, 2.0, 3.0]), 2)
@@ -296,7 +296,7 @@ def unsafe_split_with_sizes(input, split_sizes: Sequence[int], dim=0):
 
 @op(methods=("unbind",), linear=UnbindBackward0, batch=Along("dim"))
 def unbind(input, dim=0):
-    """unbind(input, dim=0) -> tuple of Tensors: the views along `dim`, without that dimension.
+    """unbind(input, dim=0) -> tuple of Tensors: views of the slices along `dim`, without that dimension.
 
     >>> import autograd_cy as ag
     >>> ag.unbind(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -338,7 +338,7 @@ cdef class ViewAsComplexBackward0(Node):
 
 @op(methods=(), linear=ViewAsRealBackward0, batch=on_values)
 def view_as_real(input):
-    """view_as_real(input) -> Tensor: a complex tensor as a real one, with (real, imaginary) as a last dimension; a view.
+    """view_as_real(input) -> Tensor: a complex tensor viewed as a real one, with (real, imaginary) as the last dimension.
 
     >>> import autograd_cy as ag
     >>> ag.view_as_real(ag.tensor([1 + 2j]))
@@ -353,7 +353,7 @@ def view_as_real(input):
 
 @op(methods=(), batch=on_values)
 def view_as_complex(input):
-    """view_as_complex(input) -> Tensor: a real tensor, whose last dimension is (real, imaginary), as a complex one; a view.
+    """view_as_complex(input) -> Tensor: a real tensor with last dimension (real, imaginary) viewed as a complex one.
 
     >>> import autograd_cy as ag
     >>> ag.view_as_complex(ag.tensor([[1.0, 2.0]]))

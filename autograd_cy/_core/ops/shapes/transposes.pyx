@@ -40,7 +40,7 @@ cdef class PermuteBackward0(Node):
 
 
 cdef tuple inverse_of(tuple order):
-    """The order that puts dimensions of the order `order` back."""
+    """The order that restores dimensions permuted to `order`."""
     cdef list places = [0] * len(order)
     for place, d in enumerate(order):
         places[d] = place
@@ -55,7 +55,7 @@ def batched_transpose(call, input, dim0, dim1):
 
 @op(methods=("transpose", "swapaxes", "swapdims"), linear=TransposeBackward0, batch=batched_transpose)
 def transpose(input, dim0, dim1):
-    """transpose(input, dim0, dim1) -> Tensor: a view with two dimensions exchanged.
+    """transpose(input, dim0, dim1) -> Tensor: a view with two dimensions swapped.
 
     >>> import autograd_cy as ag
     >>> ag.transpose(ag.ones(2, 3, 4), 0, 2).shape
@@ -69,13 +69,13 @@ def transpose(input, dim0, dim1):
 
 def batched_t(call, input):
     if rank_of(input) > 2:
-        call.on_sample(input)                       # which says why not
+        call.on_sample(input)                       # raises the error
     return call.value(input).transpose(1, 2) if rank_of(input) == 2 else call.value(input)
 
 
 @op(methods=("t",), linear=TBackward0, batch=batched_t)
 def t(input):
-    """t(input) -> Tensor: the transposed matrix, a view; a tensor of fewer than two dimensions as it is.
+    """t(input) -> Tensor: the transposed matrix, a view; a tensor with fewer than two dimensions is unchanged.
 
     >>> import autograd_cy as ag
     >>> ag.t(ag.tensor([[1.0, 2.0], [3.0, 4.0]]))
@@ -91,7 +91,7 @@ def t(input):
 def batched_permute(call, input, *dims):
     cdef object wanted = sizes_of(dims)
     if len(wanted) != rank_of(input):
-        call.on_sample(input, wanted)               # which says why not
+        call.on_sample(input, wanted)               # raises the error
     return call(call.value(input), (0, *[wrap_dim(d, rank_of(input)) + 1 for d in wanted]))
 
 
@@ -127,7 +127,7 @@ def reversed_dims(Tensor self):
 
 
 def matrix_transposed(Tensor self):
-    """The tensor with its last two dimensions exchanged, a view; RuntimeError for one of one dimension."""
+    """The tensor with its last two dimensions swapped, a view; RuntimeError for a vector."""
     if cnp.PyArray_NDIM(self.array) == 0:
         warn_once("Tensor.mT is deprecated on 0-D tensors. This function is the identity in these cases.")
     if cnp.PyArray_NDIM(self.array) == 1:

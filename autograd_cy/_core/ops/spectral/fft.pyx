@@ -11,13 +11,13 @@ from autograd_cy._core.ops.registry import op
 
 
 cdef tuple along_one(Tensor x, object n, object dim):
-    """The dimension, and the size to bring it to; the tensor's own if n is None."""
+    """The dimension, and the size to cut or pad it to; by default its own size."""
     cdef int d = one_dim(x, dim)
     return d, checked(shape_of(x)[d] if n is None else int64_of(n))
 
 
 cdef object inverse_half(Tensor x, tuple dims, tuple sizes, object last, object norm, bint forward):
-    """Real numbers from half of their frequencies; `last`: how many along the last dimension, None: by how many there are."""
+    """Real numbers from half of their frequencies; `last`: how many along the last dimension, None: 2 * (frequencies - 1)."""
     cdef long long size = 2 * (<long long> sizes[len(sizes) - 1] - 1) if last is None else int64_of(last)
     checked(size)
     sizes = sizes[:len(sizes) - 1] + (size // 2 + 1,)
@@ -30,7 +30,7 @@ cdef object inverse_half(Tensor x, tuple dims, tuple sizes, object last, object 
 
 
 cdef object half(Tensor x, tuple dims, tuple sizes, object norm, bint forward):
-    """The frequencies of real numbers of which the others are conjugates."""
+    """Half of the frequencies of real numbers; the others are their conjugates."""
     cdef int normalization = code_of_norm(norm, forward)
     x = with_sizes(x, dims, sizes)
     if forward:
@@ -40,7 +40,7 @@ cdef object half(Tensor x, tuple dims, tuple sizes, object norm, bint forward):
 
 
 cdef object last_of(object s):
-    """The last of the sizes asked for; None if there are none, or it is -1."""
+    """The last of the requested sizes; None if there are none, or it is -1."""
     if s is None:
         return None
     size = s if isinstance(s, int) else s[len(s) - 1] if len(s) else None
@@ -57,8 +57,8 @@ cdef int check_dims(tuple dims, str name) except -1:
 def fft(input, n: int | None = None, dim=-1, norm: str | None = None):
     """fft(input, n=None, dim=-1, norm=None) -> Tensor: the discrete Fourier transform along `dim`, of complex type.
 
-    y[k] = sum over j of input[j] * exp(-2j * pi * j * k / n). With `n` the input is cut to that size, or filled up with
-    zeros. norm='ortho' divides by sqrt(n), 'forward' by n.
+    y[k] = sum over j of input[j] * exp(-2j * pi * j * k / n). With `n` the input is cut or padded with zeros to that
+    size. norm='ortho' divides by sqrt(n), 'forward' by n.
 
     >>> import autograd_cy as ag
     >>> ag.fft.fft(ag.tensor([1.0, 0.0, -1.0, 0.0]))
@@ -73,8 +73,8 @@ def fft(input, n: int | None = None, dim=-1, norm: str | None = None):
 def ifft(input, n: int | None = None, dim=-1, norm: str | None = None):
     """ifft(input, n=None, dim=-1, norm=None) -> Tensor: the inverse of fft(), of complex type.
 
-    It divides by n, with norm='ortho' by sqrt(n), with 'forward' by nothing. With `n` the input is cut to that size, or
-    filled up with zeros.
+    It divides by n, with norm='ortho' by sqrt(n), with 'forward' by 1. With `n` the input is cut or padded with zeros to
+    that size.
 
     >>> import autograd_cy as ag
     >>> ag.fft.ifft(ag.tensor([4.0, 0.0, 0.0, 0.0]))
@@ -87,9 +87,9 @@ def ifft(input, n: int | None = None, dim=-1, norm: str | None = None):
 
 @op(name="rfft", methods=(), namespace="fft", batch=COMPOSITE)
 def rfft(input, n: int | None = None, dim=-1, norm: str | None = None):
-    """rfft(input, n=None, dim=-1, norm=None) -> Tensor: fft() of real numbers, without the conjugates of other frequencies.
+    """rfft(input, n=None, dim=-1, norm=None) -> Tensor: fft() of real numbers, without the redundant conjugate frequencies.
 
-    n // 2 + 1 elements along `dim`. With `n` the input is cut to that size, or filled up with zeros.
+    n // 2 + 1 elements along `dim`. With `n` the input is cut or padded with zeros to that size.
 
     >>> import autograd_cy as ag
     >>> ag.fft.rfft(ag.tensor([1.0, 0.0, -1.0, 0.0]))
@@ -104,8 +104,8 @@ def rfft(input, n: int | None = None, dim=-1, norm: str | None = None):
 def irfft(input, n: int | None = None, dim=-1, norm: str | None = None):
     """irfft(input, n=None, dim=-1, norm=None) -> Tensor: the inverse of rfft(): n real numbers from n // 2 + 1 frequencies.
 
-    Without `n` it is even, 2 * (m - 1) for m frequencies. The imaginary part of the first (and for an even n of the last)
-    counts for nothing.
+    By default `n` is even, 2 * (m - 1) for m frequencies. The imaginary part of the first frequency (and for an even n of the
+    last) is ignored.
 
     >>> import autograd_cy as ag
     >>> ag.fft.irfft(ag.tensor([0.0, 2.0, 0.0]))
@@ -118,9 +118,9 @@ def irfft(input, n: int | None = None, dim=-1, norm: str | None = None):
 
 @op(name="hfft", methods=(), namespace="fft", batch=COMPOSITE)
 def hfft(input, n: int | None = None, dim=-1, norm: str | None = None):
-    """hfft(input, n=None, dim=-1, norm=None) -> Tensor: the transform of Hermitian input, half of which is given: n reals.
+    """hfft(input, n=None, dim=-1, norm=None) -> Tensor: the transform of Hermitian input, given as one half: n real numbers.
 
-    Without `n` it is 2 * (m - 1) for m elements.
+    By default `n` is 2 * (m - 1) for m elements.
 
     >>> import autograd_cy as ag
     >>> ag.fft.hfft(ag.tensor([0.0, 0.5, 0.0]))
@@ -135,7 +135,7 @@ def hfft(input, n: int | None = None, dim=-1, norm: str | None = None):
 def ihfft(input, n: int | None = None, dim=-1, norm: str | None = None):
     """ihfft(input, n=None, dim=-1, norm=None) -> Tensor: the inverse of hfft(): n // 2 + 1 elements from n real numbers.
 
-    With `n` the input is cut to that size, or filled up with zeros.
+    With `n` the input is cut or padded with zeros to that size.
 
     >>> import autograd_cy as ag
     >>> ag.fft.ihfft(ag.tensor([1.0, 0.0, -1.0, 0.0])).real
@@ -150,7 +150,7 @@ def ihfft(input, n: int | None = None, dim=-1, norm: str | None = None):
 def fft2(input, s: _Dims | None = None, dim: _Dims | None = (-2, -1), norm: str | None = None):
     """fft2(input, s=None, dim=(-2, -1), norm=None) -> Tensor: fft() along several dimensions, by default the last two.
 
-    With `s` the dimensions are cut to those sizes, or filled up with zeros.
+    With `s` the dimensions are cut or padded with zeros to those sizes.
 
     >>> import autograd_cy as ag
     >>> ag.fft.fft2(ag.tensor([[1.0, 1.0], [1.0, 1.0]]))
@@ -166,7 +166,7 @@ def fft2(input, s: _Dims | None = None, dim: _Dims | None = (-2, -1), norm: str 
 def fftn(input, s: _Dims | None = None, dim: _Dims | None = None, norm: str | None = None):
     """fftn(input, s=None, dim=None, norm=None) -> Tensor: fft() along several dimensions.
 
-    With `s` the dimensions are cut to those sizes, or filled up with zeros.
+    With `s` the dimensions are cut or padded with zeros to those sizes.
 
     >>> import autograd_cy as ag
     >>> ag.fft.fftn(ag.tensor([[1.0, 1.0], [1.0, 1.0]]))
@@ -182,7 +182,7 @@ def fftn(input, s: _Dims | None = None, dim: _Dims | None = None, norm: str | No
 def ifft2(input, s: _Dims | None = None, dim: _Dims | None = (-2, -1), norm: str | None = None):
     """ifft2(input, s=None, dim=(-2, -1), norm=None) -> Tensor: ifft() along several dimensions, by default the last two.
 
-    With `s` the dimensions are cut to those sizes, or filled up with zeros.
+    With `s` the dimensions are cut or padded with zeros to those sizes.
 
     >>> import autograd_cy as ag
     >>> ag.fft.ifft2(ag.tensor([[1.0, 1.0], [1.0, 1.0]]))
@@ -198,7 +198,7 @@ def ifft2(input, s: _Dims | None = None, dim: _Dims | None = (-2, -1), norm: str
 def ifftn(input, s: _Dims | None = None, dim: _Dims | None = None, norm: str | None = None):
     """ifftn(input, s=None, dim=None, norm=None) -> Tensor: ifft() along several dimensions.
 
-    With `s` the dimensions are cut to those sizes, or filled up with zeros.
+    With `s` the dimensions are cut or padded with zeros to those sizes.
 
     >>> import autograd_cy as ag
     >>> ag.fft.ifftn(ag.tensor([[1.0, 1.0], [1.0, 1.0]]))
@@ -214,7 +214,7 @@ def ifftn(input, s: _Dims | None = None, dim: _Dims | None = None, norm: str | N
 def rfft2(input, s: _Dims | None = None, dim: _Dims | None = (-2, -1), norm: str | None = None):
     """rfft2(input, s=None, dim=(-2, -1), norm=None) -> Tensor: rfftn(), by default along the last two dimensions.
 
-    With `s` the dimensions are cut to those sizes, or filled up with zeros.
+    With `s` the dimensions are cut or padded with zeros to those sizes.
 
     >>> import autograd_cy as ag
     >>> ag.fft.rfft2(ag.tensor([[1.0, 1.0], [1.0, 1.0]]))
@@ -231,7 +231,7 @@ def rfft2(input, s: _Dims | None = None, dim: _Dims | None = (-2, -1), norm: str
 def rfftn(input, s: _Dims | None = None, dim: _Dims | None = None, norm: str | None = None):
     """rfftn(input, s=None, dim=None, norm=None) -> Tensor: fft() of real numbers along several dimensions, half of the last.
 
-    With `s` the dimensions are cut to those sizes, or filled up with zeros.
+    With `s` the dimensions are cut or padded with zeros to those sizes.
 
     >>> import autograd_cy as ag
     >>> ag.fft.rfftn(ag.tensor([[1.0, 1.0], [1.0, 1.0]]))
@@ -248,7 +248,7 @@ def rfftn(input, s: _Dims | None = None, dim: _Dims | None = None, norm: str | N
 def irfft2(input, s: _Dims | None = None, dim: _Dims | None = (-2, -1), norm: str | None = None):
     """irfft2(input, s=None, dim=(-2, -1), norm=None) -> Tensor: the inverse of rfft2(): real numbers.
 
-    With `s` the dimensions are cut to those sizes, or filled up with zeros.
+    With `s` the dimensions are cut or padded with zeros to those sizes.
 
     >>> import autograd_cy as ag
     >>> ag.fft.irfft2(ag.tensor([[1.0, 1.0], [1.0, 1.0]]))
@@ -265,7 +265,7 @@ def irfft2(input, s: _Dims | None = None, dim: _Dims | None = (-2, -1), norm: st
 def irfftn(input, s: _Dims | None = None, dim: _Dims | None = None, norm: str | None = None):
     """irfftn(input, s=None, dim=None, norm=None) -> Tensor: the inverse of rfftn(): real numbers.
 
-    With `s` the dimensions are cut to those sizes, or filled up with zeros.
+    With `s` the dimensions are cut or padded with zeros to those sizes.
 
     >>> import autograd_cy as ag
     >>> ag.fft.irfftn(ag.tensor([[1.0, 1.0], [1.0, 1.0]]))
@@ -282,7 +282,7 @@ def irfftn(input, s: _Dims | None = None, dim: _Dims | None = None, norm: str | 
 def hfft2(input, s: _Dims | None = None, dim: _Dims | None = (-2, -1), norm: str | None = None):
     """hfft2(input, s=None, dim=(-2, -1), norm=None) -> Tensor: hfftn(), by default along the last two dimensions.
 
-    With `s` the dimensions are cut to those sizes, or filled up with zeros.
+    With `s` the dimensions are cut or padded with zeros to those sizes.
 
     >>> import autograd_cy as ag
     >>> ag.fft.hfft2(ag.tensor([[1.0, 1.0], [1.0, 1.0]]))
@@ -299,7 +299,7 @@ def hfft2(input, s: _Dims | None = None, dim: _Dims | None = (-2, -1), norm: str
 def hfftn(input, s: _Dims | None = None, dim: _Dims | None = None, norm: str | None = None):
     """hfftn(input, s=None, dim=None, norm=None) -> Tensor: fft() along several dimensions, hfft() along the last one: real.
 
-    With `s` the dimensions are cut to those sizes, or filled up with zeros.
+    With `s` the dimensions are cut or padded with zeros to those sizes.
 
     >>> import autograd_cy as ag
     >>> ag.fft.hfftn(ag.tensor([[1.0, 1.0], [1.0, 1.0]]))
@@ -316,7 +316,7 @@ def hfftn(input, s: _Dims | None = None, dim: _Dims | None = None, norm: str | N
 def ihfft2(input, s: _Dims | None = None, dim: _Dims | None = (-2, -1), norm: str | None = None):
     """ihfft2(input, s=None, dim=(-2, -1), norm=None) -> Tensor: the inverse of hfft2().
 
-    With `s` the dimensions are cut to those sizes, or filled up with zeros.
+    With `s` the dimensions are cut or padded with zeros to those sizes.
 
     >>> import autograd_cy as ag
     >>> ag.fft.ihfft2(ag.tensor([[1.0, 1.0], [1.0, 1.0]])).real
@@ -333,7 +333,7 @@ def ihfft2(input, s: _Dims | None = None, dim: _Dims | None = (-2, -1), norm: st
 def ihfftn(input, s: _Dims | None = None, dim: _Dims | None = None, norm: str | None = None):
     """ihfftn(input, s=None, dim=None, norm=None) -> Tensor: the inverse of hfftn().
 
-    With `s` the dimensions are cut to those sizes, or filled up with zeros.
+    With `s` the dimensions are cut or padded with zeros to those sizes.
 
     >>> import autograd_cy as ag
     >>> ag.fft.ihfftn(ag.tensor([[1.0, 1.0], [1.0, 1.0]])).real
@@ -358,7 +358,7 @@ cdef object rolled(str name, object input, object dim, bint back):
 
 @op(methods=(), namespace="fft", batch=COMPOSITE)
 def fftshift(input, dim: _Dims | None = None):
-    """fftshift(input, dim=None) -> Tensor: the frequencies of fft() in order, the negative ones first; along all dimensions.
+    """fftshift(input, dim=None) -> Tensor: the frequencies of fft() in order, negative ones first; by default in all dims.
 
     >>> import autograd_cy as ag
     >>> ag.fft.fftshift(ag.tensor([0.0, 1.0, -2.0, -1.0]))

@@ -1,4 +1,4 @@
-"""Transforms of short pieces of a signal, one beside the other, and the signal from them."""
+"""Short-time Fourier transforms of signals, and their inverse."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from autograd_cy._core.ops.shapes.split_views import view_as_real
 
 cnp.import_array()
 
-# Which element stands for each number from -n on; not by np.pad, which crashes where there is no memory.
+# The element to copy for each index from -n on. np.pad would crash if memory runs out.
 PADDED = {
     "reflect": lambda k, length: np.minimum(abs(k), 2 * (length - 1) - abs(k)),
     "replicate": lambda k, length: np.clip(k, 0, length - 1),
@@ -31,7 +31,7 @@ cdef bint is_complex(Tensor x) noexcept:
 
 
 cdef object padded(object x, long long n, str mode):
-    """The signal with n numbers more before and behind."""
+    """The signal with n more elements at each end."""
     if mode == "constant":
         return constant_pad_nd(x, (n, n))
     if mode not in PADDED:
@@ -44,7 +44,7 @@ cdef object padded(object x, long long n, str mode):
 
 
 cdef object full_window(object window, long long win_length, long long n_fft, Tensor like):
-    """The window in the middle of zeros, as long as a transform; None for one that changes nothing."""
+    """The window, padded with zeros on both sides to the length of a transform; None if it changes nothing."""
     cdef long long before = (n_fft - win_length) // 2
     if window is None:
         if win_length == n_fft:
@@ -71,7 +71,7 @@ cdef int check_pieces(long long n, long long hop, long long width, long long len
 
 
 cdef object frequencies(Tensor pieces, object onesided, int normalization):
-    """The transform along the last dimension, whole for complex numbers."""
+    """The transform along the last dimension; all frequencies for complex numbers."""
     cdef tuple dims = (cnp.PyArray_NDIM(pieces.array) - 1,)
     if is_complex(pieces) and onesided:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
@@ -86,11 +86,11 @@ def stft(input, n_fft: int, hop_length: int | None = None, win_length: int | Non
          return_complex: bool | None = None, align_to_window: bool | None = None):
     """stft(input, n_fft, hop_length=None, win_length=None, window=None) -> Tensor: the short-time Fourier transform.
 
-    Pieces of n_fft numbers, each hop_length (n_fft // 4) behind the one before, are multiplied by the window and
-    transformed: the result is (frequencies, pieces), or with a first dimension for several signals. `center`: there are
-    pieces around each of the signal's ends, which is padded by `pad_mode`. `onesided`: half of the frequencies, which real
-    numbers need. `normalized` divides by sqrt(n_fft). return_complex=False is view_as_real() of the result; for real input
-    one must say which. `align_to_window`, without `center`: the first piece is under a shorter window from its start.
+    Pieces of n_fft numbers, each hop_length (by default n_fft // 4) after the one before, are multiplied by the window and
+    transformed. The result is (frequencies, pieces), with a first dimension if there are several signals. `center`: pieces are
+    centered on both ends of the signal, which is padded by `pad_mode`. `onesided`: half of the frequencies, which suffices for
+    real numbers. `normalized` divides by sqrt(n_fft). return_complex=False returns view_as_real() of the result; real input
+    needs an explicit choice. `align_to_window`, without `center`: the first piece has a shorter window at its start.
 
     >>> import autograd_cy as ag
     >>> ag.stft(ag.tensor([1.0, 0.0, -1.0, 0.0, 1.0]), 4, 2, return_complex=True)
@@ -129,7 +129,7 @@ def stft(input, n_fft: int, hop_length: int | None = None, win_length: int | Non
 
 
 cdef Tensor added_up(Tensor pieces, long long hop):
-    """The signals of which the pieces are each `hop` behind the one before: where they overlap, their sum."""
+    """Signals from their pieces, each `hop` after the one before; overlapping pieces are summed."""
     rows, count, size = shape_of(pieces)
     return overlapped(pieces, (rows, size + hop * (count - 1)), 1, hop)
 
@@ -153,7 +153,7 @@ cdef object pieces_of(Tensor x, long long n, object onesided, int normalization,
 
 
 cdef object divided(object signal, object envelope, long long start, long long end):
-    """The signal without what lies before start and behind end, divided by the sum of the windows."""
+    """The signal from start to end, divided by the sum of the windows."""
     signal, envelope = signal[:, start:end], envelope[:, start:end]
     cdef Tensor weights = envelope
     while weights.batched:
@@ -171,8 +171,8 @@ def istft(input, n_fft: int, hop_length: int | None = None, win_length: int | No
           return_complex: bool = False):
     """istft(input, n_fft, hop_length=None, win_length=None, window=None) -> Tensor: the signal of a short-time transform.
 
-    The inverse of stft() with the same arguments: where pieces overlap, it is what fits all of them best. `length`: how
-    many numbers, else as many as the pieces reach. RuntimeError where the windows leave samples out.
+    The inverse of stft() with the same arguments. Overlapping pieces are combined by least squares. `length` is the length of
+    the signal, by default as far as the pieces reach. RuntimeError if the windows leave samples out.
 
     >>> import autograd_cy as ag
     >>> y = ag.stft(ag.tensor([1.0, 2.0, 3.0, 4.0]), 4, 2, return_complex=True)

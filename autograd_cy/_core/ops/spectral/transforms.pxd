@@ -1,4 +1,4 @@
-"""What discrete Fourier transforms are made of."""
+"""Shared by discrete Fourier transforms."""
 
 from autograd_cy._core.graph.tensor cimport Tensor
 

@@ -1,7 +1,7 @@
-"""What discrete Fourier transforms are made of: NumPy's, which compute in the type of their input, and their gradients.
+"""Shared by discrete Fourier transforms: NumPy's, which compute in the type of their input, and their gradients.
 
-A transform is a symmetric matrix times a factor, and its gradient the same factor times the conjugate of that matrix: the
-transform in the other direction, normalized alike.
+A transform is a symmetric matrix times a factor. Its gradient is the same factor times the conjugate of the matrix: the
+transform in the other direction with the same normalization.
 """
 
 import numpy as np
@@ -20,13 +20,13 @@ from autograd_cy._core.ops.shapes.shape import cat
 
 cnp.import_array()
 
-# By what a forward transform is divided: nothing, the square root of n, n; and what NumPy calls that, forward and backward.
+# The divisor of a forward transform: 1, the square root of n, n; and NumPy's names for it, forward and backward.
 NORMALIZATIONS = {None: 0, "backward": 0, "ortho": 1, "forward": 2}
 NUMPY_NAMES = (("forward", "ortho", "backward"), ("backward", "ortho", "forward"))
 
 
 cdef class Transform(Node):
-    """Its constants: the dimensions, the normalization, and whether it goes forward."""
+    """Constants: the dimensions, the normalization, and whether the transform is forward."""
 
     cdef object vjp(self, object g, int i):
         dims, normalization, forward = self.constants[:3]
@@ -45,14 +45,14 @@ cdef class FftC2CBackward0(Transform):
 
 @cython.final
 cdef class FftR2CBackward0(Transform):
-    """Of real numbers: the gradient is the real part. The fourth constant: whether only half of the frequencies is kept."""
+    """Of real numbers: the gradient is the real part. Fourth constant: whether only half of the frequencies is kept."""
 
     cdef tuple constant_names(self):
         return ("dim", "normalization", None, "onesided")
 
     cdef object vjp(self, object g, int i):
         dims, normalization, forward, onesided, sizes = self.constants
-        if onesided:                    # half of the work: each of those that the inverse counts twice is halved
+        if onesided:                    # half of the work; frequencies that the inverse counts twice are halved
             size = sizes[dims[-1]]
             return real_of_half(g * inner_weights(<Tensor> g, dims[-1], 0.5, size), dims, normalization, size)
         return transformed(g, dims, normalization, not forward).real
@@ -66,7 +66,7 @@ cdef class FftR2CBackward0(Transform):
 
 @cython.final
 cdef class FftC2RBackward0(Node):
-    """Of half of the frequencies, the rest of which are conjugates: those count twice."""
+    """Of half of the frequencies. Those with an omitted conjugate count twice."""
 
     cdef tuple constant_names(self):
         return ("dim", "normalization", None)
@@ -82,7 +82,7 @@ cdef class FftC2RBackward0(Node):
 
 
 cdef Tensor inner_weights(Tensor g, int dim, double weight, long long size):
-    """What broadcasts to half of the frequencies of `size` numbers: the weight for those that have a conjugate, else 1."""
+    """Weights that broadcast to half of the frequencies of `size` numbers: `weight` for those with a conjugate, else 1."""
     cdef tuple sizes = shape_of(g)
     weights = np.full(sizes[dim], weight, g.array.real.dtype)
     weights[0] = 1
@@ -94,7 +94,7 @@ cdef Tensor inner_weights(Tensor g, int dim, double weight, long long size):
 # the three kinds of transforms, recorded
 
 cdef object shifted(tuple dims):
-    """The dimensions behind that of the batch."""
+    """The dimensions after the batch dimension."""
     return tuple([d + 1 for d in dims])
 
 
@@ -113,7 +113,7 @@ cdef Tensor transformed(Tensor x, tuple dims, int normalization, bint forward):
 
 
 cdef Tensor half_of_real(Tensor x, tuple dims, int normalization):
-    """Of real numbers, the frequencies of which the others are conjugates: along the last of the dimensions."""
+    """Half of the frequencies of real numbers, halved along the last of the dimensions; the others are conjugates."""
     if x.batched:
         return batched(half_of_real((<BatchedTensor> x).value, shifted(dims), normalization), level_of(x))
     cdef object name = NUMPY_NAMES[True][normalization], array = np.fft.rfft(x.array, axis=dims[-1], norm=name)
@@ -123,7 +123,7 @@ cdef Tensor half_of_real(Tensor x, tuple dims, int normalization):
 
 
 cdef Tensor real_of_half(Tensor x, tuple dims, int normalization, long long size):
-    """The real numbers with those frequencies, of which the others are conjugates, `size` of them along the last dimension."""
+    """The real numbers from half of their frequencies; there are `size` of them along the last dimension."""
     if x.batched:
         return batched(real_of_half((<BatchedTensor> x).value, shifted(dims), normalization, size), level_of(x))
     cdef object name = NUMPY_NAMES[False][normalization], array = x.array
@@ -135,7 +135,7 @@ cdef Tensor real_of_half(Tensor x, tuple dims, int normalization, long long size
 # arguments
 
 cdef Tensor given(object input, str name):
-    """The input, in a type that has a transform."""
+    """The input, converted to a type that has a transform."""
     cdef Tensor x = as_tensor(input, name)
     cdef int dtype_code = code_of(x.array)
     check_has_kernel(dtype_code, name)
@@ -156,7 +156,7 @@ cdef Tensor complex_given(object input, str name):
 
 
 cdef int code_of_norm(object norm, bint forward) except -1:
-    """By what a transform in that direction is divided."""
+    """The code of the normalization in that direction."""
     if norm not in NORMALIZATIONS:
         raise RuntimeError(f"Invalid normalization mode: \"{norm}\"")
     return NORMALIZATIONS[norm] if forward else 2 - <int> NORMALIZATIONS[norm]
@@ -175,7 +175,7 @@ cdef long long checked(long long size) except -1:
 
 
 cdef tuple dims_and_sizes(Tensor x, object s, object dim):
-    """The dimensions of a transform along several, and the sizes to bring them to: those asked for, -1 for its own."""
+    """The dimensions to transform, and the sizes to cut or pad them to; -1 keeps a dimension's size."""
     cdef tuple own = shape_of(x)
     cdef int ndim = len(own)
     s = (s,) if isinstance(s, int) else None if s is None else tuple(s)
@@ -203,7 +203,7 @@ cdef Tensor with_sizes(Tensor x, tuple dims, tuple sizes):
 
 
 cdef Tensor resized(Tensor x, int dim, long long size):
-    """The tensor with as many elements along `dim`: the first of its own, then zeros."""
+    """The tensor cut or padded with zeros to `size` elements along `dim`."""
     cdef long long own = cnp.PyArray_DIM(x.array, dim)
     if size <= own:
         return x if size == own else <Tensor> (<object> x)[(slice(None),) * dim + (slice(0, size),)]
