@@ -58,7 +58,8 @@ cdef class GluBackward0(Node):
     cdef object vjp_array(self, object gradient, int i, Request *request):
         cdef cnp.ndarray g = <cnp.ndarray> gradient, x = saved_array(self, 0)
         cdef int axis = self.constants[1], dtype_code = code_of(g)
-        if dtype_code < FLOAT32 or code_of(x) != dtype_code:
+        if (dtype_code < FLOAT32 or code_of(x) != dtype_code
+                or OP_gated.derivative[1].kernels[dtype_code - FLOAT32].loop == NULL):
             return Node.vjp_array(self, g, i, request)
         check_sizes(x, g, axis)
         cdef cnp.ndarray first = half_of(x, axis, 0), second = half_of(x, axis, 1)
