@@ -41,6 +41,7 @@ cdef class DelayedError:
     """``DelayedError(message, n)(*tensors)``: the n tensors, whose backward raises a RuntimeError with that message.
 
     The node is recorded even in no_grad mode. A single tensor is returned alone, several in a tuple; None stays None.
+
     >>> import autograd_cy as ag
     >>> delayed = ag._C._functions.DelayedError("no second derivative", 1)
     >>> y = delayed(ag.ones(1, requires_grad=True))

@@ -9,7 +9,7 @@ dg/dy = f''(0), which a backward of g computes.
      f''''(0) y**2 / 2.
   3. Forward over reverse mode needs the backward of g, too, although the caller didn't ask for a recorded backward. So a norm
      that is 0 within dual levels is noted (`note_zero_norm`), and grad() is recorded until these levels are closed.
-    4. Forward over forward and reverse over forward mode have no g: the second derivative is 0 there. So it is in a product of
+  4. Forward over forward and reverse over forward mode have no g: the second derivative is 0 there. So it is in a product of
      two norms that were computed one after the other: the gradient of each is the other, which doesn't depend on it.
   5. abs() doesn't save its result, so the second derivative of f(abs(x)) is 0 at 0, of complex numbers, too.
 """
