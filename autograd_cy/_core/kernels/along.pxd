@@ -1,8 +1,8 @@
-"""Single elements along one dimension: taken by their numbers, and put, added or combined there."""
+"""Gather along one dimension, and scatter: elements are put, added or combined."""
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-cdef enum How:      # what becomes of an element and what is put there
+cdef enum How:      # how an old and a new element are combined
     PUT
     ADD
     MULTIPLY

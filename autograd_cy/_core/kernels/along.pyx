@@ -1,7 +1,7 @@
-"""Single elements along one dimension: taken by their numbers, and put, added or combined there (knows no Tensor).
+"""Gather along one dimension, and scatter: elements are put, added or combined (knows no Tensor).
 
-Arrays are seen as (outer, n, inner), with the sizes before and after the dimension multiplied out; apart from it all
-have the same sizes. Where several are put in one place, they come one after the other.
+Arrays are viewed as (outer, n, inner): the products of the sizes before and after the dimension. All other sizes agree.
+Elements that go to one place are combined in order.
 """
 
 from math import prod
@@ -32,7 +32,7 @@ WORDS = {1: np.dtype("i1"), 2: np.dtype("i2"), 4: np.dtype("i4"), 8: np.dtype("i
 
 
 cdef tuple seen(cnp.ndarray array, int dim):
-    """Its sizes as (outer, n, inner); a number is a vector of one element."""
+    """Its sizes as (outer, n, inner); a scalar counts as a vector of one element."""
     cdef tuple sizes = sizes_of(array) or (1,)
     return prod(sizes[:dim]), sizes[dim], prod(sizes[dim + 1:])
 
@@ -55,7 +55,7 @@ cdef object outside():
 # taking
 
 cdef cnp.ndarray take_along(cnp.ndarray array, int dim, cnp.ndarray index):
-    """y[o, i, k] = array[o, index[o, i, k], k]; None if that is not for these loops. IndexError if there is no such one."""
+    """y[o, i, k] = array[o, index[o, i, k], k]; None if these loops can't do it. IndexError if out of bounds."""
     cdef cnp.ndarray out
     cdef int size = ITEMSIZE[code_of(array)]
     if not fits(array, index, dim) or not cnp.PyArray_ISCARRAY_RO(array):
@@ -83,7 +83,7 @@ cdef cnp.ndarray take_along(cnp.ndarray array, int dim, cnp.ndarray index):
 
 
 cdef bint take(Word[:, :, ::1] out, const Word[:, :, ::1] source, const int64_t[:, :, ::1] index) noexcept nogil:
-    """False, and no further, at an element that does not exist."""
+    """Stop and return False at an index out of bounds."""
     cdef Py_ssize_t n = source.shape[1], inner = index.shape[2], o, i, k
     cdef Word *y
     cdef const Word *x
@@ -108,9 +108,9 @@ cdef bint take(Word[:, :, ::1] out, const Word[:, :, ::1] source, const int64_t[
 # putting
 
 cdef bint put_along(cnp.ndarray target, int dim, cnp.ndarray index, object source, How how) except -1:
-    """target[o, index[o, i, k], k] becomes itself and source[o, i, k], combined; False if that is not for these loops.
+    """Combine target[o, index[o, i, k], k] with source[o, i, k] in place; False if these loops can't do it.
 
-    The source is broadcast to the index. IndexError if there is no such element.
+    The source is broadcast to the index. IndexError if out of bounds.
     """
     cdef int dtype_code = code_of(target)
     cdef bint inside
@@ -146,7 +146,7 @@ cdef bint put_along(cnp.ndarray target, int dim, cnp.ndarray index, object sourc
 
 
 cdef inline Number together(Number x, Number value, How how) noexcept nogil:
-    """NaN is larger and smaller than any number."""
+    """Maxima and minima propagate NaN."""
     if how == ADD:
         return x + value
     if how == MULTIPLY:
@@ -170,7 +170,7 @@ cdef bint put(Number[:, :, ::1] target, const int64_t[:, :, ::1] index, const Nu
 
 cdef inline bint put_each(Number[:, :, ::1] target, const int64_t[:, :, ::1] index, const Number[:, :, ::1] source,
                           How how) noexcept nogil:
-    """False, and no further, at an element that does not exist."""
+    """Stop and return False at an index out of bounds."""
     cdef Py_ssize_t n = target.shape[1], inner = index.shape[2], o, i, k
     cdef Number *y
     cdef const Number *x

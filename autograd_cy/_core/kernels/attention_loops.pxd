@@ -1,9 +1,9 @@
-"""Attention, row block by row block, and its gradient."""
+"""Attention by blocks of rows, and its gradient."""
 
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef struct Heads:                  # matrices, one for each sample and head; their rows are contiguous
-    char *data                      # NULL: there are none
+    char *data                      # NULL if absent
     npy_intp sample, head, row      # strides in bytes
 
 cdef struct Attention:
@@ -15,8 +15,8 @@ cdef struct Attention:
     bint causal                     # a query sees the keys up to its own number
     Heads query, key, value, mask   # the mask is added to the products; its columns are `mask_column` bytes apart
     npy_intp mask_column
-    Heads out                       # what attention gives
-    void *sums                      # for each query the logarithm of the sum of exponentials
+    Heads out                       # the result
+    void *sums                      # the logarithm of each query's sum of exponentials
     Heads g, query_gradient, key_gradient, value_gradient
 
 cdef bint attend(Attention *attention) noexcept nogil

@@ -1,10 +1,10 @@
-"""Attention, row block by row block, and its gradient (knows no Tensor).
+"""Attention by blocks of rows, and its gradient (knows no Tensor).
 
-Of softmax(query @ key.T * scale + mask) @ value, the softmax is held for a block of queries only, as many as make BLOCK
-elements with all keys that they see: never for all queries. Besides the result, the logarithm of each query's sum of
-exponentials is kept, from which the gradient computes the softmax again. Source: Dao et al., "FlashAttention" (2022).
+In softmax(query @ key.T * scale + mask) @ value, the softmax is held for one block of queries at a time: about BLOCK
+elements. The logarithm of each query's sum of exponentials is saved; the gradient recomputes the softmax from it.
+Source: Dao et al., "FlashAttention" (2022).
 
-Threads share the heads of all samples; of one head, the gradients of keys and values are summed block after block.
+Threads share the heads of all samples. Within a head, the gradients of keys and values are summed block after block.
 """
 
 from libc.math cimport INFINITY, isinf
@@ -18,7 +18,7 @@ from autograd_cy._core.kernels.softmax_loops cimport exponential, logarithm
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport parallel_for
 
-# The functions that Cython makes of those of `real` numbers: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "clones.h"
@@ -33,19 +33,19 @@ cdef extern from *:
 
 cdef enum:
     BLOCK = 1 << 15             # elements of a block of the softmax ...
-    MOST_ROWS = 64              # ... which has at most so many rows
-    MOST_CAUSAL = 32            # ... fewer where they don't see all keys: those of a block see as many as its last
+    MOST_ROWS = 64              # ... and its maximum number of rows
+    MOST_CAUSAL = 32            # ... fewer if causal: a whole block is computed for the keys that its last row sees
     FEWEST_ROWS = 8
-    LANES = 16                  # results that are kept side by side
-    RUN = 512                   # elements whose sum is added to a total in double
+    LANES = 16                  # partial results kept side by side
+    RUN = 512                   # elements summed before they are added to a total in double
 
 cdef struct Work:               # a loop that is shared
     Attention *attention
     bint failed                 # there was no memory for a block
 
-cdef struct Head:               # what a thread has of one head
+cdef struct Head:               # a thread's data of one head
     Attention *of
-    npy_intp itemsize, width    # the bytes of an element, the columns that there is room for
+    npy_intp itemsize, width    # bytes of an element, columns that fit
     Block query, key, value, out, g, query_gradient, key_gradient, value_gradient
     char *mask
     char *sums
@@ -63,7 +63,7 @@ cdef bint attend(Attention *attention) noexcept nogil:
 
 
 cdef bint attend_backwards(Attention *attention) noexcept nogil:
-    """Write all three gradients, of `g`; `sums` are what `attend` gave. False if there is not enough memory."""
+    """Write all three gradients from `g` and the `sums` of `attend`; False if there is not enough memory."""
     cdef Work work = Work(attention, False)
     parallel_for(backward_part, &work, attention.samples * attention.heads,
                  attention.rows * attention.columns * (attention.size + attention.value_size) // 4 + 1)
@@ -88,7 +88,7 @@ cdef Block block_of(const Heads *heads, const Attention *a, npy_intp number, npy
 
 
 cdef Block below(Block block, npy_intp row) noexcept nogil:
-    """From a row on."""
+    """The block from a row on."""
     return Block(block.data + row * block.row, block.row, block.column)
 
 
@@ -138,7 +138,7 @@ cdef Block scores(Head *head, npy_intp row, npy_intp rows, npy_intp columns) noe
 
 cdef inline void mask_row(real *x, npy_intp columns, npy_intp seen, const char *mask, npy_intp mask_column,
                           real scale) noexcept nogil:
-    """Scale the scores of a query and add the mask; those of keys that it does not see become -inf."""
+    """Scale the scores of a query and add the mask. Scores of keys that it does not see become -inf."""
     cdef npy_intp j
     multiply(x, columns, scale)
     if mask != NULL:
@@ -168,8 +168,8 @@ cdef inline void raise_all(real *x, npy_intp n) noexcept nogil:
 
 
 cdef inline real top_of(const real *x, npy_intp n) noexcept nogil:
-    """The largest element; where there is a nan, any number. (NumPy's loop looks after the processor's flags at each call,
-    which takes longer than a row of 16.)"""
+    """The largest element; any number if there is a nan. (NumPy's loop checks the floating-point flags at each call, which
+    takes longer than a row of 16.)"""
     cdef real[LANES] tops
     cdef npy_intp j = 0, k
     for k in range(LANES):
@@ -190,7 +190,7 @@ cdef inline real top_of(const real *x, npy_intp n) noexcept nogil:
 
 
 cdef inline real total_of(const real *x, const real *y, npy_intp n) noexcept nogil:
-    """The sum of x, or (if y is given) of x * y: lane by lane, for so many elements that errors don't grow with n."""
+    """The sum of x, or of x * y if y is given. Sums of RUN elements are added in double: errors don't grow with n."""
     cdef real[LANES] lanes
     cdef double total = 0
     cdef npy_intp j = 0, k, end
@@ -216,8 +216,8 @@ cdef inline real total_of(const real *x, const real *y, npy_intp n) noexcept nog
 cdef void softmax_rows "autograd_cy_attention_softmax"(
         real *x, real *sums, npy_intp rows, npy_intp columns, npy_intp seen, npy_intp more, const char *mask,
         npy_intp mask_row_stride, npy_intp mask_column, real scale) noexcept nogil:
-    """The softmax of the scores of some queries, and the logarithm of each sum; zeros, and infinity, where a query sees
-    nothing. The first query sees `seen` keys, each other one `more` than the one before it."""
+    """The softmax of some queries' scores, and the logarithm of each sum; zeros and infinity for a query that sees nothing.
+    The first query sees `seen` keys, each following one `more`."""
     cdef npy_intp row
     cdef real total
     for row in range(rows):
@@ -241,7 +241,7 @@ cdef void softmax_rows "autograd_cy_attention_softmax"(
 cdef void slopes_of_rows "autograd_cy_attention_slopes"(
         real *x, real *slopes, const real *sums, npy_intp rows, npy_intp columns, npy_intp seen, npy_intp more,
         const char *mask, npy_intp mask_row_stride, npy_intp mask_column, real scale) noexcept nogil:
-    """The softmax again, by its sums; and in place of its gradient, `slopes`, that of the products of queries and keys:
+    """Recompute the softmax from its sums, and overwrite its gradient g, in `slopes`, with the gradient of the scores:
     softmax * (g - sum(g * softmax)) * scale."""
     cdef npy_intp row, _row
     for row in range(rows):
@@ -323,7 +323,7 @@ cdef void backward_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept n
 
 
 cdef void pull_rows_back(Head *head, npy_intp row, npy_intp rows) noexcept nogil:
-    """What some queries add to the gradients of keys and values, and their own gradients."""
+    """Compute some queries' gradients, and add their share to the gradients of keys and values."""
     cdef Attention *a = head.of
     cdef npy_intp columns = seen_from(a, row + rows)
     cdef Block block = scores(head, row, rows, columns), slopes = Block(head.slopes, columns * head.itemsize, head.itemsize)
@@ -339,7 +339,7 @@ cdef void pull_rows_back(Head *head, npy_intp row, npy_intp rows) noexcept nogil
 
 
 cdef inline void find_slopes(Head *head, real *x, real *slopes, npy_intp row, npy_intp rows, npy_intp columns) noexcept nogil:
-    """The softmax of some queries again, and of its gradient the gradient of the products."""
+    """Recompute the softmax of some queries, and turn its gradient into the gradient of the scores."""
     cdef Attention *a = head.of
     slopes_of_rows(x, slopes, <const real *> head.sums + row, rows, columns, row + 1 if a.causal else columns, a.causal,
                    mask_from(head, row), a.mask.row, a.mask_column, <real> a.scale)

@@ -1,4 +1,4 @@
-/* bfloat16 is the upper half of a float32. Narrowing rounds to the nearest, ties to even; nan stays nan. */
+/* bfloat16 is the upper half of a float32. Narrowing rounds to nearest, ties to even; nan stays nan. */
 #ifndef AUTOGRAD_CY_BFLOAT16_H
 #define AUTOGRAD_CY_BFLOAT16_H
 
@@ -38,7 +38,7 @@ static inline void autograd_cy_narrow(char *to, npy_intp stride, float const *fr
             *(uint16_t *) (to + i * stride) = autograd_cy_to_bf16(from[i]);
 }
 
-/* The number next to a in the direction of b. */
+/* The number after a, towards b. */
 static inline uint16_t autograd_cy_nextafter_bf16(uint16_t a, uint16_t b) {
     float x = autograd_cy_from_bf16(a), y = autograd_cy_from_bf16(b);
     if (x != x || y != y)

@@ -1,4 +1,4 @@
-"""Products of blocks of matrices, in the thread that calls: of a few elements by a loop of our own, else by panels or BLAS."""
+"""Products of blocks of matrices in the calling thread: small ones by our own loop, others by panels or BLAS."""
 
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 

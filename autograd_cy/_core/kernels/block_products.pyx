@@ -1,7 +1,7 @@
-"""Products of blocks of matrices, of float32 or float64, in the thread that calls (knows no Tensor).
+"""Products of blocks of float32 or float64 matrices, in the calling thread (knows no Tensor).
 
-A call of BLAS takes a while before it multiplies. Small products go by a loop of our own, straight from where both lie, and
-larger ones by panels where these suit.
+A call of BLAS has overhead. Small products use our own loop, which reads both operands in place; larger ones use panels
+where these apply, else BLAS.
 """
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
@@ -15,8 +15,8 @@ cdef extern from *:
     """
     #include "tiles.h"
     #if defined(__GNUC__)
-    /* a @ b, both ends of whose rows are whole vectors: the last one is computed over the one before. Returns how many columns
-       it computed: all, or none where the rows are too short for a vector. */
+    /* a @ b in whole vectors: the last vector of a row may overlap the one before. Returns how many columns it computed: all,
+       or none if rows are shorter than a vector. */
     #define PRODUCT(name, type) \\
         TILES(name, type, 32) \\
         AUTOGRAD_CY_CLONED_PRODUCT static npy_intp name(const char *a, npy_intp a_row, npy_intp a_column, const char *b, \\
@@ -58,8 +58,8 @@ cdef Block transposed(Block block) noexcept nogil:
 
 cdef void multiply_blocks(int dtype_code, Block a, Block b, Block out, npy_intp m, npy_intp n, npy_intp p, bint add,
                           char *spare) noexcept nogil:
-    """out = a @ b, or with `add` out + a @ b: (m, n) by (n, p), none of them 0. The rows of `out` are contiguous, of a and b
-    the rows or the columns. `spare` has room for (n, p) and for (m, p) elements."""
+    """out = a @ b, or with `add` out + a @ b: (m, n) by (n, p), no size 0. The rows of `out` are contiguous; so are the rows
+    or the columns of a and b. `spare` has room for (n, p) and for (m, p) elements."""
     if m * n * p <= thresholds.small_product:
         if dtype_code == FLOAT32:
             multiply_small(a, b, out, m, n, p, add, <float *> spare)
@@ -108,7 +108,7 @@ cdef void multiply_by_blas(int dtype_code, Block a, Block b, Block out, npy_intp
     cdef npy_intp[4] dims
     cdef npy_intp[9] strides
     cdef char *args[3]
-    cdef bint held = m * n * p > thresholds.blas_alone and hold_blas()     # heads and blocks are shared, not products
+    cdef bint held = m * n * p > thresholds.blas_alone and hold_blas()     # threads share heads and blocks, not products
     args[0], args[1], args[2] = a.data, b.data, made.data
     dims[0], dims[1], dims[2], dims[3] = 1, m, n, p
     strides[0] = strides[1] = strides[2] = 0

@@ -1,5 +1,5 @@
-/* Typed memoryviews of memory that somebody else holds. No object stands behind them (Py_None, for Cython wants one), nothing
-   is counted, and after inlining nothing is left of them but the pointer and the sizes. */
+/* Typed memoryviews of memory that the caller holds. Their object is Py_None, because Cython needs one; no reference is
+   counted. After inlining, only the pointer and the sizes are left. */
 #ifndef AUTOGRAD_CY_BORROWED_H
 #define AUTOGRAD_CY_BORROWED_H
 

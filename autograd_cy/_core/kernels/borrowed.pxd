@@ -1,7 +1,7 @@
-"""Typed memoryviews of memory that somebody else holds, made for nothing: how the loops see their operands.
+"""Typed memoryviews of memory that the caller holds, made at no cost. Loops read their operands through them.
 
-The debug build checks indices. One out of bounds is an exception that no caller sees and that pytest makes a failed test. A
-worker takes the GIL to report it: in that build, and after such an error only, it may wait for a caller who waits for it.
+The debug build checks indices. An index out of bounds raises an exception that no caller sees; pytest turns it into a failed
+test. A worker takes the GIL to report it, so in that build, after such an error, it may deadlock with its caller.
 """
 
 cimport cython

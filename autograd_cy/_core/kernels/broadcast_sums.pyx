@@ -1,8 +1,8 @@
-"""Sums over the dimensions along which an operand was broadcast: of an array, or of what a kernel makes of several.
+"""Sums over the dimensions along which an operand was broadcast: of an array, or of a kernel's results.
 
-The sum of a kernel's results needs no array for them: the kernel is called for BLOCK elements at a time, which are added
-up while they are in the cache. The total is seen as the last operand, with stride 0 where it is summed. In the same way
-a kernel's results are added to an array.
+To sum a kernel's results without an array for them, the kernel is called for BLOCK elements at a time, which are summed
+while in the cache. The total is the last operand, with stride 0 along summed dimensions. A kernel's results are added to
+an array in the same way.
 """
 
 from cpython.object cimport PyObject
@@ -30,7 +30,7 @@ cdef enum:
 
 
 cdef cnp.ndarray sum_to(cnp.ndarray array, int ndim, const npy_intp *dims):
-    """The sum over those dimensions along which an array of shape `dims` was broadcast to the shape of `array`."""
+    """The sum over the dimensions along which an array of shape `dims` was broadcast to the shape of `array`."""
     cdef Walk walk
     cdef cnp.ndarray total
     cdef npy_intp[MAX_DIMS] sizes
@@ -52,7 +52,7 @@ cdef cnp.ndarray sum_to(cnp.ndarray array, int ndim, const npy_intp *dims):
 
 
 cdef int kept_for(cnp.ndarray array, int ndim, const npy_intp *dims) noexcept:
-    """The type that a sum from the shape of an array of float32, or pairs of that, to `dims` is kept in."""
+    """The type in which to accumulate a sum of float32 (or pairs of float32) from the shape of `array` to `dims`."""
     cdef int axis, offset = cnp.PyArray_NDIM(array) - ndim
     cdef Dims summed = 0
     if cnp.PyArray_SIZE(array) < thresholds.deep_sum:
@@ -68,9 +68,9 @@ cdef int kept_for(cnp.ndarray array, int ndim, const npy_intp *dims) noexcept:
 cdef struct Fused:
     Kernel *kernel
     int n                   # its operands, without the result
-    Kernel *adding          # of the type, and its size
+    Kernel *adding          # for the type of the results
     npy_intp itemsize
-    Loop summing            # that for planes, whose data is a FusedRun
+    Loop summing            # the loop for planes; its data is a FusedRun
 
 cdef struct FusedRun:       # the last dimension of a walk
     Fused *fused
@@ -79,14 +79,14 @@ cdef struct FusedRun:       # the last dimension of a walk
 
 
 cdef bint is_worth_fusing(cnp.ndarray g) noexcept:
-    """Whether `evaluate_sum` is the faster way for results of the shape and type of g."""
+    """Whether `evaluate_sum` is faster for results of the shape and type of g."""
     cdef int dtype_code = code_of(g), last = cnp.PyArray_NDIM(g) - 1
     return (FLOAT32 <= dtype_code <= FLOAT64 and last >= 0 and cnp.PyArray_SIZE(g) >= thresholds.fused_work
             and cnp.PyArray_DIM(g, last) >= thresholds.fused_run)
 
 
 cdef cnp.ndarray evaluate_sum(Kernel *kernel, PyObject **arrays, int n, int ndim, const npy_intp *dims):
-    """What `sum_to` gives for a kernel's results on `n` broadcast arrays of float32 or float64; the first is whole."""
+    """`sum_to` of a kernel's results on `n` arrays of float32 or float64. The first one has the full shape."""
     cdef Walk walk
     cdef Fused fused = Fused(kernel, n, NULL, 0, sum_planes_f64)
     cdef int dtype_code = code_of(<cnp.ndarray> arrays[0]), kept = FLOAT64
@@ -103,7 +103,7 @@ cdef cnp.ndarray evaluate_sum(Kernel *kernel, PyObject **arrays, int n, int ndim
 
 
 cdef void call_fused(Walk *walk, int n, void *fused) noexcept nogil:
-    """Call a loop for planes: what it sees as elements are the runs."""
+    """Call a loop for planes, whose elements are runs."""
     cdef FusedRun run
     cdef Kernel kernel = Kernel((<Fused *> fused).summing, &run)
     cdef int k
@@ -131,7 +131,7 @@ cdef inline void fill_block(Fused *fused, char **args, npy_intp start, npy_intp 
 
 
 cdef inline void add_block(char *out, npy_intp stride, const real *block, npy_intp n, bint wide) noexcept nogil:
-    """Add a block to totals that lie apart; `wide`: they are double."""
+    """Add a block to strided totals, which are double if `wide`."""
     cdef npy_intp i
     if wide:
         for i in range(n):
@@ -142,7 +142,7 @@ cdef inline void add_block(char *out, npy_intp stride, const real *block, npy_in
 
 
 cdef inline void sum_row(char **args, FusedRun *run, real kind, bint wide) noexcept nogil:
-    """A run of one total."""
+    """Sum a run into one total."""
     cdef real[BLOCK] block
     cdef double total = 0
     cdef npy_intp start = 0, length
@@ -160,7 +160,7 @@ cdef inline void sum_row(char **args, FusedRun *run, real kind, bint wide) noexc
 
 cdef inline void sum_rows(char **args, npy_intp rows, const npy_intp *strides, FusedRun *run, real kind,
                           bint wide) noexcept nogil:
-    """Runs of the same totals, which lie apart: ROWS of them are summed before they are added to the totals."""
+    """Sum runs elementwise into strided totals: ROWS runs are summed before they are added to the totals."""
     cdef real[BLOCK] block, sums
     cdef char *own[MAX_OPERANDS]
     cdef npy_intp start = 0, length, row, i
@@ -215,11 +215,11 @@ cdef void sum_planes_f64(char **args, const npy_intp *dims, const npy_intp *stri
 # a kernel's results, added to an array
 
 cdef cnp.ndarray evaluate_added(Kernel *kernel, PyObject **arrays, int n, int dtype_code, cnp.ndarray addend, cnp.ndarray out):
-    """The kernel's results on `n` arrays plus the addend, which has their shape and type, in C order as the addend is.
+    """The kernel's results on `n` arrays plus the addend, which has their shape and type and is in C order.
 
-    Written to `out`, which may be the addend (a `.grad`, to which other threads may add, too: the GIL is kept) or one of the
-    arrays, if that is in C order, else to a new array. None if `out` shares memory with an array otherwise than element by
-    element: what is written would then be read again.
+    Writes to `out` if it is in C order, else to a new array. `out` may be one of the arrays, or the addend (a `.grad`, so the
+    GIL is kept: other threads may add to it). None if `out` overlaps an array other than element by element: it would read
+    elements that it has overwritten.
     """
     cdef Fused fused = Fused(kernel, n, adding_kernel(dtype_code), cnp.PyArray_ITEMSIZE(addend), NULL)
     cdef Kernel adding = Kernel(add_blocks, &fused)
@@ -236,7 +236,7 @@ cdef cnp.ndarray evaluate_added(Kernel *kernel, PyObject **arrays, int n, int dt
 
 
 cdef bint overlaps_shifted(cnp.ndarray array, cnp.ndarray out) noexcept:
-    """Whether two arrays may share memory, and not each element with the one in the same place."""
+    """Whether two arrays may share memory other than element by element."""
     if is_flat(array) and is_flat(out) and cnp.PyArray_BYTES(array) == cnp.PyArray_BYTES(out):
         return not cnp.PyArray_SAMESHAPE(array, out)
     return spans_meet(array, out)

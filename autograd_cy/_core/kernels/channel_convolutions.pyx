@@ -1,9 +1,9 @@
 """Convolutions of arrays whose channels lie last in memory, and their gradients, by products of matrices (knows no Tensor).
 
-Images are (N, ..., C) in C order: pixels are rows of a matrix. What the kernel sees from a place is a row as well, of all
-taps with all their channels, that is copied in runs of neighbouring pixels; some hundred of them are multiplied at once
-(NOTE [Convolutions in blocks] says why). The products of a pointwise kernel need no copy. Threads share blocks of places, and
-for the weight's gradient slices of the blocks. Most products of larger kernels go line by line: channel_taps.pyx.
+Images are (N, ..., C) in C order: pixels are rows of a matrix. The patch under the kernel at one place is a row as well: all
+taps with all their channels, copied in runs of neighbouring pixels. Some hundred patches are multiplied at once
+(NOTE [Convolutions in blocks] says why). A pointwise kernel needs no copy. Threads share blocks of places or, for the
+weight's gradient, slices of the blocks. Most larger kernels are multiplied line by line: channel_taps.pyx.
 """
 
 from libc.stdlib cimport free, malloc
@@ -24,7 +24,7 @@ from autograd_cy._core.runtime.threads cimport Task, parallel_for
 
 cnp.import_array()
 
-# The functions that Cython makes of those of `real` numbers: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "runs.h"
@@ -37,32 +37,32 @@ cdef extern from *:
     void copy_run(void *out, const void *x, npy_intp bytes) noexcept nogil
 
 cdef enum:
-    PLACES = 256            # of a block ...
-    PATCHES = 1 << 18       # ... or as have patches of that many elements ...
-    FEWEST = 32             # ... but not fewer
-    LINE = 16               # elements of float32 in a line of the cache
-    SLICES = 16             # in which blocks are shared, each with its own sums for the gradient of the weight ...
-    TOTALS = 1 << 17        # ... if those have no more elements together
-    TO_AN_ELEMENT = 8       # multiplications that take as long as an element of an elementwise loop
+    PLACES = 256            # at most in a block ...
+    PATCHES = 1 << 18       # ... whose patches have at most so many elements ...
+    FEWEST = 32             # ... but never fewer places than this
+    LINE = 16               # elements of float32 in a cache line
+    SLICES = 16             # at most, of blocks, each with its own sums for the weight's gradient ...
+    TOTALS = 1 << 17        # ... and elements of all these sums together
+    TO_AN_ELEMENT = 8       # multiplications that take as long as one element of an elementwise loop
 
 cdef struct Pass:           # a loop that is shared
     const Geometry *of
-    const void *x           # images and what is computed from them; one of the three is written
+    const void *x           # images; one of x, matrices and y is written
     const void *matrices    # of each group
     const void *bias
     const void *y
     void *totals            # of the weight's gradient, for each slice
     int dtype_code
     npy_intp length         # of a patch ...
-    npy_intp step           # ... and from one to the next in memory
-    npy_intp block, blocks  # how many places a block has, and how many blocks there are of each group
+    npy_intp step           # ... and the distance to the next one in memory
+    npy_intp block, blocks  # places of a block, and blocks of each group
     npy_intp slices
     bint failed             # there was no memory for a block
 
 
 cdef Pass pass_of(const Geometry *of, const void *x, const void *matrices, const void *y, int dtype_code,
                   npy_intp places) noexcept:
-    """`places`: how many are divided into blocks."""
+    """`places`: the number of places to divide into blocks."""
     cdef Pass p
     p.of, p.x, p.matrices, p.bias, p.y, p.totals, p.dtype_code = of, x, matrices, NULL, y, NULL, dtype_code
     p.length, p.slices, p.failed = of.taps * of.channels, 1, False
@@ -73,7 +73,7 @@ cdef Pass pass_of(const Geometry *of, const void *x, const void *matrices, const
 
 
 cdef inline npy_intp step_of(const Geometry *of) noexcept nogil:
-    """From one patch to the next in memory: an odd number of lines of the cache."""
+    """The distance between patches in memory: an odd number of cache lines."""
     return (of.taps * of.channels + LINE - 1) // LINE * LINE | LINE
 
 
@@ -106,8 +106,8 @@ cdef bint is_pointwise(const Geometry *of) noexcept nogil:
 
 cdef void walk_places "autograd_cy_walk_places"(
         const void *geometry, real *images, npy_intp group, npy_intp first, npy_intp end, real *rows) noexcept nogil:
-    """Copy what the kernel sees from some places, counted through all images."""
-    cdef Geometry of = (<const Geometry *> geometry)[0]         # a copy, which no write can change
+    """Copy the patches of some places, counted through all images."""
+    cdef Geometry of = (<const Geometry *> geometry)[0]         # a copy: no write can alias it
     cdef npy_intp step = step_of(&of), run = of.kernel[2] * of.channels, apart = of.groups * of.channels, i, j, line
     cdef npy_intp image = first // of.places, rest = first % of.places, lines = of.out[1], width = of.out[2]
     cdef npy_intp x = rest % width, y = rest // width % lines, z = rest // width // lines, _place
@@ -132,7 +132,7 @@ cdef void walk_places "autograd_cy_walk_places"(
 
 
 cdef inline npy_intp line_of(const Geometry *of, npy_intp z, npy_intp y, npy_intp i, npy_intp j) noexcept nogil:
-    """The first pixel of the line of an image that taps i and j see from a place; -1: none."""
+    """The first pixel of the image line that taps i and j see from a place; -1 outside of the image."""
     cdef npy_intp depth = z * of.stride[0] - of.padding[0] + i * of.dilation[0]
     cdef npy_intp height = y * of.stride[1] - of.padding[1] + j * of.dilation[1]
     if not (0 <= depth < of.size[0] and 0 <= height < of.size[1]):
@@ -141,7 +141,7 @@ cdef inline npy_intp line_of(const Geometry *of, npy_intp z, npy_intp y, npy_int
 
 
 cdef inline void walk_line(const Geometry *of, real *line, npy_intp left, bint beside, real *row) noexcept nogil:
-    """The taps along a line, the first of which sees pixel `left`; `beside`: all see zeros."""
+    """The taps along a line. The first one sees pixel `left`; if `beside`, all see zeros."""
     cdef npy_intp n = of.channels, taps = of.kernel[2], k, first, end
     if beside:
         zero(row, taps * n)
@@ -210,7 +210,7 @@ cdef inline void forward(Pass *p, npy_intp number, npy_intp end, real kind) noex
 
 cdef inline void multiply_patches(Pass *p, npy_intp group, npy_intp place, npy_intp last, real *memory, const char *matrix,
                                   npy_intp columns, char *y, npy_intp row) noexcept nogil:
-    """y = the patches of some places times a matrix; or added to what there is, where there is a bias."""
+    """y = the patches of some places times a matrix; added to y if there is a bias."""
     cdef const Geometry *of = p.of
     cdef npy_intp size = sizeof(real), patch = p.step
     cdef real *patches = memory
@@ -226,8 +226,8 @@ cdef inline void multiply_patches(Pass *p, npy_intp group, npy_intp place, npy_i
 # backward
 
 cdef int correlate_channels(const Geometry *of, cnp.ndarray x, cnp.ndarray g, cnp.ndarray weight) except -1:
-    """weight = its gradient, (groups * filters, taps and channels): the sum over all places of what comes back for a filter
-    times what the kernel saw there."""
+    """weight = its gradient, (groups * filters, taps and channels): the sum over all places of a filter's incoming gradient
+    times the patch there."""
     cdef int dtype_code = code_of(g)
     cdef Pass p = pass_of(of, cnp.PyArray_DATA(x), NULL, cnp.PyArray_DATA(g), dtype_code, of.batch * of.places)
     cdef npy_intp n = of.groups * of.filters * p.length
@@ -278,7 +278,7 @@ cdef inline void correlate(Pass *p, npy_intp number, npy_intp end, real kind) no
 
 
 cdef int sum_channels(cnp.ndarray g, cnp.ndarray bias) except -1:
-    """bias = its gradient: the sum of what comes back for each filter."""
+    """bias = its gradient: each filter's sum of the incoming gradient."""
     cdef npy_intp n = cnp.PyArray_SIZE(bias), pairs
     cdef Planes planes = Planes(cnp.PyArray_SIZE(g), 1, n, 1, n)
     pairs = 2 * sums_of(&planes)

@@ -10,21 +10,21 @@ cdef extern from "runs.h":
     void copy_run(void *out, const void *x, npy_intp bytes) noexcept nogil
 
 cdef enum:
-    LANE_BYTES = 64             # of channels that a loop takes at once
+    LANE_BYTES = 64             # of the channels that a loop processes at once
 
 cdef struct Pass:               # a loop that is shared
     const Geometry *of
     bint back                   # the gradient for the images
     bint dense                  # sums are products of matrices: a slab is a group, whose channels lie side by side
     int dtype_code
-    npy_intp sources, results   # channels of each group of what is read, and of what is written
-    npy_intp read, written      # channels of all groups
-    npy_intp[3] size, out       # of what is read, and of what is written
+    npy_intp sources, results   # channels per group of the source, and of the result
+    npy_intp read, written      # the same for all groups together
+    npy_intp[3] size, out       # of the source, and of the result
     npy_intp phases, results_phases     # along a line ...
-    npy_intp spacing            # ... or how far apart neighbouring places see it
-    npy_intp line_phases        # lines of the result that are seen by other taps than the next
+    npy_intp spacing            # ... or the distance between the pixels that neighbouring places see
+    npy_intp line_phases        # lines of the result until one has the same taps again
     npy_intp left, columns      # of a line of the copy: zeros before the image, and all pixels of a phase
-    npy_intp lines, slots       # of a block: lines of the result, and those that one depth of the kernel sees
+    npy_intp lines, slots       # of a block: lines of the result, and the source lines that one depth of the kernel sees
     npy_intp blocks             # of each depth of the result
     npy_intp slab, slabs        # channels of a slab
     npy_intp lanes
@@ -42,15 +42,15 @@ cdef struct Pass:               # a loop that is shared
 cdef struct Slab:
     npy_intp first, width       # channels of the copy
     npy_intp out                # the first channel of the result
-    npy_intp times, period      # how many pixels make whole vectors, and their elements
+    npy_intp times, period      # the number of pixels that make whole vectors, and their elements
 
-cdef struct Space:              # what a thread works in
+cdef struct Space:              # a thread's working memory
     char *lines                 # the copy: (depths of the kernel, slots, sources, phases, columns, channels of the slab)
-    char *line                  # of the result, or of what comes back
+    char *line                  # of the result, or of the incoming gradient
     char *weight                # (taps, sources, period)
     char *bias
     double *totals
-    npy_intp *channels          # that each element of a slab is copied from, for each source
+    npy_intp *channels          # for each source, the channel that each element of a slab is copied from
     npy_intp *offsets           # of each tap and source in the copy ...
     npy_intp *weights           # ... and in the weight
     npy_intp *segments          # of products: places in both matrices, in bytes

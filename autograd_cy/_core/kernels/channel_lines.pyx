@@ -1,10 +1,10 @@
-"""What convolutions see of images whose channels lie last, and how they are divided into blocks (knows no Tensor).
+"""Copies of image lines for convolutions with channels last, and their division into blocks (knows no Tensor).
 
-A block is some lines of the result, of a slab: some neighbouring channels. The lines that the kernel sees from there are
-copied, with zeros beside the image. Each channel of a group is a source with a copy of its own, in which it lies where the
-result's channels lie. A convolution's stride divides the pixels of a line into phases, each contiguous in the copy; in its
-gradient the stride divides lines and pixels of the result. Where a slab is not a number of whole vectors, several pixels make
-a period that is. Where sums are products of matrices, a slab is a whole group, and its copy is as the images are.
+A block is some lines of the result, for one slab: some neighbouring channels. The source lines under its kernels are copied,
+with zeros beside the image. There is one copy per channel of a group (a source): for each channel of the slab, it holds the
+source in that channel's group. The stride divides the pixels of a source line into phases, each contiguous in the copy; in
+the gradient it divides lines and pixels of the result. If a slab doesn't fill whole vectors, a period of several pixels does.
+For products of matrices, a slab is a whole group, and its copy has the layout of the images.
 """
 
 from libc.stdlib cimport malloc
@@ -16,9 +16,9 @@ from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef enum:
-    VECTORS = 2                 # of LANE_BYTES that a slab has, at most
-    COPIED = 1 << 15            # elements of the lines that are copied at once, a quarter of them for products ...
-    FEWEST = 4                  # ... but as many as so many lines of the result need
+    VECTORS = 2                 # of LANE_BYTES in a slab, at most
+    COPIED = 1 << 15            # elements of the lines copied at once, at most (a quarter for products) ...
+    FEWEST = 4                  # ... unless so few lines of the result need more
 
 
 # sizes
@@ -28,8 +28,8 @@ cdef inline npy_intp floor_of(npy_intp n, npy_intp size) noexcept nogil:
 
 
 cdef inline npy_intp place_of(const Pass *p, int k, npy_intp place, npy_intp tap, npy_intp *phase) noexcept nogil:
-    """The pixel that a tap reads for a place of the result, along dimension k, as a number of strides and a phase. In the
-    gradient the tap reads nothing unless the phase is 0."""
+    """The pixel that a tap reads for a place of the result along dimension k, as a number of strides and a phase. In the
+    gradient, a tap reads nothing unless the phase is 0."""
     cdef const Geometry *of = p.of
     cdef npy_intp at
     if p.back:
@@ -44,19 +44,19 @@ cdef inline npy_intp place_of(const Pass *p, int k, npy_intp place, npy_intp tap
 
 
 cdef inline npy_intp line_of(const Pass *p, int k, npy_intp place, npy_intp tap) noexcept nogil:
-    """The line, or the depth, that a tap sees; it may lie beside the image."""
+    """The line (or depth) that a tap reads; it may lie outside of the image."""
     if p.back:
         return floor_of(place + p.of.padding[k] - tap * p.of.dilation[k], p.of.stride[k])
     return place * p.of.stride[k] - p.of.padding[k] + tap * p.of.dilation[k]
 
 
 cdef inline npy_intp first_line(const Pass *p, npy_intp place) noexcept nogil:
-    """The first line that any tap sees."""
+    """The first line that any tap reads."""
     return line_of(p, 1, place, p.of.kernel[1] - 1 if p.back else 0)
 
 
 cdef inline npy_intp slots_of(const Pass *p, npy_intp lines) noexcept nogil:
-    """How many lines so many lines of the result see."""
+    """How many source lines are needed for so many lines of the result."""
     cdef npy_intp reach = p.of.dilation[1] * (p.of.kernel[1] - 1)
     if p.back:
         return (lines - 1 + reach) // p.of.stride[1] + (1 if p.of.stride[1] == 1 else 2)
@@ -123,7 +123,7 @@ cdef void find_lines(Pass *p) noexcept:
 # a thread's memory
 
 cdef char *take_space(Pass *p, Space *space) noexcept nogil:
-    """Memory that is freed by its address; NULL if there is none."""
+    """Allocate a thread's memory, to be freed by the returned address; NULL if there is none."""
     cdef npy_intp size = sizeof(float) if p.dtype_code == FLOAT32 else sizeof(double), all_taps = p.of.taps * p.sources
     cdef npy_intp period = p.slab * p.lanes, bytes
     cdef npy_intp[8] sizes
@@ -158,7 +158,7 @@ cdef char *take_space(Pass *p, Space *space) noexcept nogil:
 
 
 cdef inline npy_intp weight_at(const Pass *p, npy_intp channel, npy_intp tap, npy_intp source) noexcept nogil:
-    """The place of a weight, (filters, taps, channels), by a channel of the result."""
+    """The place of a weight in (filters, taps, channels) for a channel of the result."""
     cdef npy_intp group = channel // p.results, other = channel % p.results
     if p.back:
         return ((group * p.sources + source) * p.of.taps + tap) * p.results + other
@@ -166,7 +166,7 @@ cdef inline npy_intp weight_at(const Pass *p, npy_intp channel, npy_intp tap, np
 
 
 cdef void prepare(const Pass *p, const Slab *slab, Space *space, real kind) noexcept nogil:
-    """What depends on the slab alone: where its channels come from; its weights and bias, repeated."""
+    """Fill in what depends only on the slab: the sources of its channels; its weights and bias, repeated to a period."""
     cdef npy_intp tap, source, j, channel
     cdef real *out = <real *> space.weight
     for source in range(p.sources):
@@ -189,7 +189,7 @@ cdef void prepare(const Pass *p, const Slab *slab, Space *space, real kind) noex
 
 cdef void copy_lines(const Pass *p, const Slab *slab, const Space *space, npy_intp image, npy_intp depth, npy_intp line,
                      real kind) noexcept nogil:
-    """What the kernel sees from a block that begins at this depth and line."""
+    """Copy the lines under the kernel for a block that begins at this depth and line."""
     cdef npy_intp first = first_line(p, line), size = p.sources * p.phases * p.columns * slab.width, tap, slot, at, deep
     cdef real *out = <real *> space.lines
     cdef const real *x
@@ -227,7 +227,7 @@ cdef inline void copy_line(const Pass *p, const Slab *slab, const npy_intp *chan
 
 cdef inline void pick(const Pass *p, const real *x, const npy_intp *channels, const Slab *slab, npy_intp source,
                       real *out) noexcept nogil:
-    """The channels of a pixel that belong to those of a slab."""
+    """Copy a pixel's channels for the slab and one source."""
     cdef npy_intp j
     if p.sources == 1 and p.results == 2:
         for j in range(slab.width // 2):
@@ -242,10 +242,10 @@ cdef inline void pick(const Pass *p, const real *x, const npy_intp *channels, co
 
 cdef npy_intp find_taps(const Pass *p, const Slab *slab, const Space *space, npy_intp depth, npy_intp line, npy_intp first,
                         npy_intp phase) noexcept nogil:
-    """List the taps that a line of the result reads, and return their number. Lines `line_phases` apart have the same ones.
+    """List the taps that a line of the result uses, and return their number. Lines `line_phases` apart use the same taps.
 
-    `space.offsets` gets the place of each tap in the copy, which begins with what line `first` of the result reads;
-    `space.weights` the place of its weight. In the gradient taps go backwards, so that pixels go forwards.
+    `space.offsets` receives the place of each tap in the copy, which begins with the lines that line `first` of the result
+    reads; `space.weights`, the place of its weight. The gradient takes taps backwards, so that pixels go forwards.
     """
     cdef npy_intp n = 0, number, i, j, k, source, tap, off, at, column, slot
     first = first_line(p, first)
@@ -265,12 +265,12 @@ cdef npy_intp find_taps(const Pass *p, const Slab *slab, const Space *space, npy
 
 
 cdef npy_intp to_next_line(const Pass *p, const Slab *slab) noexcept nogil:
-    """The distance in the copy between what a line of the result reads and what the line `line_phases` further on reads."""
+    """How far the source moves in the copy when the line of the result moves by `line_phases`."""
     return (1 if p.back else p.of.stride[1]) * p.sources * p.phases * p.columns * slab.width
 
 
 cdef inline bint on_grid(const Pass *p, npy_intp depth, npy_intp line, npy_intp i, npy_intp j) noexcept nogil:
-    """Whether the taps of a depth and a line of the kernel saw a place of the image's from places of the result."""
+    """Whether the kernel's depth i and line j saw this depth and line of the image from any place of the result."""
     cdef npy_intp off
     place_of(p, 0, depth, i, &off)
     if off != 0:

@@ -1,15 +1,15 @@
-"""Loops of batch_norm and group_norm: a dense array seen as planes, each with a channel and with statistics."""
+"""Loops of batch_norm and group_norm on a dense array of planes, each with a channel and with statistics."""
 
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef struct Planes:
     npy_intp count, size            # of planes, and of elements in each
-    npy_intp channels               # plane p has the weight and bias of channel p % channels ...
+    npy_intp channels               # plane p uses the weight and bias of channel p % channels ...
     npy_intp per, groups            # ... and the statistics p // per % groups
 
 cdef struct Statistics:             # of float32 or float64, all of one type
     void *means
-    void *scales                    # by which deviations from the means are multiplied
+    void *scales                    # factors of the deviations from the means
 
 cdef npy_intp slices_of(const Planes *planes) noexcept nogil
 cdef void add_moments(int dtype_code, const void *x, const Planes *planes, const void *centers, double *sums) noexcept nogil

@@ -1,9 +1,9 @@
 """Loops of batch_norm and group_norm (knows no Tensor).
 
-A dense array is seen as planes of contiguous elements (`Planes`). Sums over a plane go lane by lane and from block to block in
-double; who calls adds up those of planes with the same statistics, in their order. Planes of one element are columns: what
-they sum goes down the rows, COLUMNS side by side: where a row has fewer, several rows are taken for one of that width. Threads
-share planes, columns, or slices of many short rows, each with sums of its own.
+A dense array is a sequence of planes of contiguous elements (`Planes`). Sums over a plane go lane by lane, and from block to
+block in double; the caller adds the sums of planes with the same statistics, in order. Planes of one element are columns:
+they are summed down the rows, COLUMNS side by side. If rows are shorter, several are treated as one. Threads share planes,
+columns, or slices of many short rows, each with its own sums.
 """
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
@@ -13,7 +13,7 @@ from autograd_cy._core.kernels.variance_loops cimport LANES, sums_of_deviations
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport Task, parallel_for
 
-# The functions that Cython makes of those of `real` numbers: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "clones.h"
@@ -48,11 +48,11 @@ cdef extern from "channel_strips.h":
 
 cdef enum:
     COLUMNS = 256               # that are summed side by side ...
-    STRIP = 64                  # of them whose sums stay in registers ...
+    STRIP = 64                  # ... of which so many have their sums in registers ...
     ROWS = 64                   # ... over so many rows, before they are added in double
     TILE = 1 << 12              # elements of rows that are normalized COLUMNS by COLUMNS, a strip at a time
-    SLICES = 16                 # in which many short rows are shared ...
-    SLICE = 1 << 12             # ... if each has at least so many elements
+    SLICES = 16                 # of many short rows, at most ...
+    SLICE = 1 << 12             # ... each of at least so many elements
 
 cdef struct Work:               # a loop that is shared
     const Planes *planes
@@ -67,15 +67,15 @@ cdef struct Work:               # a loop that is shared
     void *out
 
 
-cdef struct Tiles:              # of some columns of rows, several of which are taken for one of `width` elements
+cdef struct Tiles:              # of some columns; several rows are treated as one of `width` elements
     npy_intp columns, width
     npy_intp stride             # from one such row to the next
     npy_intp end                # of all elements of the rows, counted from the first
-    npy_intp first, rows        # of the tile: its first element, and how many such rows it has
+    npy_intp first, rows        # of the tile: its first element, and its number of such rows
 
 
 cdef inline bint are_columns(const Planes *planes) noexcept nogil:
-    """Whether planes are single elements, as many to a row as there are statistics and channels."""
+    """Whether planes are single elements, and a row has one per channel, with its own statistics."""
     return planes.size == 1 and planes.per == 1 and planes.groups == planes.channels
 
 
@@ -84,7 +84,7 @@ cdef inline void share_planes(Task task, Work *work) noexcept nogil:
 
 
 cdef npy_intp slices_of(const Planes *planes) noexcept nogil:
-    """In how many slices the rows of columns are summed."""
+    """The number of slices in which rows are summed."""
     cdef npy_intp n = planes.channels
     return max(min(planes.count // SLICE, <npy_intp> SLICES), 1) if 0 < 2 * n <= COLUMNS else 1
 
@@ -98,14 +98,14 @@ cdef inline void share_columns(Task task, Work *work) noexcept nogil:
 
 
 cdef inline Tiles tiles_of(npy_intp n, npy_intp times, npy_intp start, npy_intp rows) noexcept nogil:
-    """The tiles of the columns from `start` on, in rows of n elements; `times` rows are taken for one. `next_tile` moves to
+    """The tiles of the columns from `start` on in rows of n elements; `times` rows are treated as one. `next_tile` moves to
     the first tile."""
     cdef npy_intp columns = min(n - start, <npy_intp> COLUMNS)
     return Tiles(columns, columns * times, n * times, n * rows, 0, 0)
 
 
 cdef inline bint next_tile(Tiles *tiles) noexcept nogil:
-    """False where none is left. The last row may be shorter."""
+    """Move to the next tile; False if none is left. The last row may be shorter."""
     cdef npy_intp left
     tiles.first += tiles.rows * tiles.stride
     left = tiles.end - tiles.first
@@ -123,8 +123,7 @@ cdef inline void share_rows(Task task, Work *work) noexcept nogil:
 # sums
 
 cdef void first_means(int dtype_code, const void *x, const Planes *planes, void *centers) noexcept nogil:
-    """A center near the mean for each of the statistics: the mean of the first plane that it is of, whose number is its own
-    (`per` is 1)."""
+    """A center near each mean: the mean of the first plane with these statistics, which has their number (`per` is 1)."""
     if dtype_code == FLOAT32:
         means_of_planes(<const float *> x, planes, <float *> centers)
     else:
@@ -138,7 +137,7 @@ cdef void means_of_planes(const real *x, const Planes *planes, real *centers) no
 
 
 cdef void add_moments(int dtype_code, const void *x, const Planes *planes, const void *centers, double *sums) noexcept nogil:
-    """For each plane, or each column, the sum of the deviations from its center, and of their squares."""
+    """For each plane or column, the sum of the deviations from its center, and of their squares."""
     cdef Work work = Work(planes, NULL, x, centers, NULL, NULL, NULL, NULL, sums, NULL)
     if are_columns(planes):
         share_columns(columns_f32 if dtype_code == FLOAT32 else columns_f64, &work)
@@ -148,7 +147,7 @@ cdef void add_moments(int dtype_code, const void *x, const Planes *planes, const
 
 cdef void add_products(int dtype_code, const void *g, const void *x, const Planes *planes, const void *means,
                        double *sums) noexcept nogil:
-    """For each plane, or each column, the sum of g, and of g * (x - mean)."""
+    """For each plane or column, the sum of g, and of g * (x - mean)."""
     cdef Work work = Work(planes, g, x, means, NULL, NULL, NULL, NULL, sums, NULL)
     if are_columns(planes):
         share_columns(columns_f32 if dtype_code == FLOAT32 else columns_f64, &work)
@@ -197,7 +196,7 @@ cdef void columns_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nog
 
 
 cdef inline void columns_part(Work *p, npy_intp start, npy_intp end, real kind) noexcept nogil:
-    """The sums of some columns, or of all in some slices: of products with g, or of squares where there is none."""
+    """The sums of some columns, or of all columns in some slices: products with g, or squares if g is NULL."""
     cdef npy_intp n = p.planes.channels, rows = p.planes.count // n, slices = slices_of(p.planes), width
     if slices > 1:
         while start < end:
@@ -211,7 +210,7 @@ cdef inline void columns_part(Work *p, npy_intp start, npy_intp end, real kind) 
 
 
 cdef inline void sum_slice(Work *p, npy_intp row, npy_intp end, double *sums, real kind) noexcept nogil:
-    """All columns of some rows, several of which are taken for one."""
+    """Sum all columns of some rows; several rows are treated as one."""
     cdef real[COLUMNS] centers
     cdef double[2 * COLUMNS] wide
     cdef npy_intp n = p.planes.channels, times = rows_at_once(n), rest = (end - row) % times, j, k
@@ -231,7 +230,7 @@ cdef inline void sum_slice(Work *p, npy_intp row, npy_intp end, double *sums, re
 
 
 cdef inline npy_intp rows_at_once(npy_intp n) noexcept nogil:
-    """How many rows of n elements are summed as one: such that they fill STRIP, if that is possible."""
+    """How many rows of n elements are summed as one: whole strips if possible."""
     cdef npy_intp times = 1
     while n * times % STRIP != 0 and 2 * n * times <= COLUMNS:
         times *= 2
@@ -240,7 +239,7 @@ cdef inline npy_intp rows_at_once(npy_intp n) noexcept nogil:
 
 cdef inline void sum_side_by_side(Work *p, npy_intp first_element, npy_intp rows, npy_intp start, npy_intp width, npy_intp n,
                                   const real *centers, double *sums) noexcept nogil:
-    """Columns from `start` on of rows of n elements."""
+    """Sum the columns from `start` on, in rows of n elements."""
     cdef real[COLUMNS] first, second
     cdef npy_intp row = 0, j
     cdef const real *x = <const real *> p.x + first_element + start
@@ -259,7 +258,7 @@ cdef inline void sum_side_by_side(Work *p, npy_intp first_element, npy_intp rows
 cdef void sum_columns "autograd_cy_sum_columns"(
         const real *g, const real *x, npy_intp rows, npy_intp stride, npy_intp width, const real *centers, real *first,
         real *second) noexcept nogil:
-    """STRIP columns at a time, whose sums stay in registers, then the rest."""
+    """STRIP columns at a time, with their sums in registers, then the rest."""
     cdef real[STRIP] sums, products
     cdef npy_intp j = 0, k, row
     while j + STRIP <= width:
@@ -299,7 +298,7 @@ cdef inline void add_lanes(const real *g, const real *x, const real *centers, bi
 
 cdef void normalize_planes(int dtype_code, const void *x, const Planes *planes, const Statistics *by, const void *weight,
                            const void *bias, void *y) noexcept nogil:
-    """y = (x - mean) * scale * weight + bias. Weight, bias: or NULL."""
+    """y = (x - mean) * scale * weight + bias. Weight and bias may be NULL."""
     cdef Work work = Work(planes, NULL, x, by.means, by.scales, weight, bias, NULL, NULL, y)
     if are_columns(planes):
         share_rows(rows_f32 if dtype_code == FLOAT32 else rows_f64, &work)
@@ -367,7 +366,7 @@ cdef inline void rows_part(Work *p, npy_intp row, npy_intp end, real kind) noexc
 cdef void scale_tile "autograd_cy_scale_tile"(
         const real *x, real *y, npy_intp rows, npy_intp stride, npy_intp width, const real *means, const real *factors,
         const real *constants) noexcept nogil:
-    """Strips of columns, whose factors stay in registers, then the rest."""
+    """Strips of columns, with their factors in registers, then the rest."""
     cdef npy_intp j = 0, n = STRIP_BYTES // sizeof(real), k, row
     while j + n <= width:
         if real is float:

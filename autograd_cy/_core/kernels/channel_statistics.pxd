@@ -1,4 +1,4 @@
-"""What becomes of the sums over planes: means and scales, corrections of gradients, gradients of parameters."""
+"""Means and scales, corrections of gradients and gradients of parameters, from the sums over planes."""
 
 from autograd_cy._core.kernels.channel_norm_loops cimport Planes
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

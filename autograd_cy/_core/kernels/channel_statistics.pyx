@@ -1,6 +1,6 @@
-"""What becomes of the sums over planes (knows no Tensor): a pass over a few numbers for each, in double.
+"""Statistics and corrections from the sums over planes, in double: a pass over a few numbers per plane (knows no Tensor).
 
-Sums are pairs, one for each plane, or for each column of each slice where planes are columns (`sums_of` tells how many).
+Sums are pairs, one for each plane, or for each column of each slice if planes are columns (`sums_of` says how many).
 """
 
 from libc.math cimport NAN, sqrt
@@ -13,7 +13,7 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 
 cdef npy_intp sums_of(const Planes *planes) noexcept nogil:
-    """How many pairs of sums there are."""
+    """The number of pairs of sums."""
     if planes.size == 1 and planes.per == 1 and planes.groups == planes.channels:
         return planes.channels * slices_of(planes)
     return planes.count
@@ -23,7 +23,7 @@ cdef npy_intp sums_of(const Planes *planes) noexcept nogil:
 
 cdef void finish_moments(int dtype_code, const void *x, double *sums, const Planes *planes, npy_intp n, double eps,
                          void *means, void *scales, double *variances) noexcept nogil:
-    """From the sums of deviations from `means`, which are only near them, of n elements each: means, scales, variances."""
+    """Means, scales and variances from sums of n deviations each; on entry, `means` are centers near the means."""
     cdef npy_intp k
     for k in range(planes.groups, sums_of(planes)):
         sums[2 * (k % planes.groups)] += sums[2 * k]
@@ -74,7 +74,7 @@ cdef void move_averages(int dtype_code, const void *before, const double *now, n
 # backward
 
 cdef inline double number(int dtype_code, const void *numbers, npy_intp k) noexcept nogil:
-    """One of an array of float32 or float64, or 1 where there is no array."""
+    """An element of an array of float32 or float64; 1 if there is no array."""
     if numbers == NULL:
         return 1
     return (<const float *> numbers)[k] if dtype_code == FLOAT32 else (<const double *> numbers)[k]
@@ -82,8 +82,8 @@ cdef inline double number(int dtype_code, const void *numbers, npy_intp k) noexc
 
 cdef void find_corrections(int dtype_code, const double *sums, const Planes *planes, npy_intp n, const void *scales,
                            const void *weight, double *corrections) noexcept nogil:
-    """For each of the statistics, of n elements: what is subtracted from h = weight * g, and times a deviation: the mean of h,
-    and of h * (x - mean) * scale ** 2."""
+    """For each of the statistics (of n elements), with h = weight * g: the mean of h, and of h * (x - mean) * scale ** 2.
+    The gradient subtracts the first, and the second times a deviation, from h."""
     cdef npy_intp k, plane
     cdef double factor
     for k in range(2 * planes.groups):
@@ -98,7 +98,7 @@ cdef void find_corrections(int dtype_code, const double *sums, const Planes *pla
 
 cdef void parameter_gradient(int dtype_code, const double *sums, const Planes *planes, const void *scales,
                              void *out) noexcept nogil:
-    """Of the weight: for each channel the sum of g * (x - mean) * scale; of the bias, where there are no scales: of g."""
+    """The weight's gradient, each channel's sum of g * (x - mean) * scale; without scales the bias's, the sum of g."""
     cdef npy_intp channel, plane
     cdef double total
     for channel in range(planes.channels):

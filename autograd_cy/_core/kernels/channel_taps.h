@@ -1,17 +1,17 @@
-/* Sums over the taps of a kernel, for 64 bytes of channels that lie side by side: see channel_taps.pyx. */
+/* Sums over the taps of a kernel, for 64 bytes of adjacent channels: see channel_taps.pyx. */
 #ifndef AUTOGRAD_CY_CHANNEL_TAPS_H
 #define AUTOGRAD_CY_CHANNEL_TAPS_H
 
 #include "tiles.h"
 
 #define LANE_BYTES 64
-#define FEW_PLACES 8        /* that are summed at once, at most: half as many where a vector is not the whole lane */
-#define FEW_TAPS 9          /* whose sums over places are in registers */
+#define FEW_PLACES 8        /* summed at once, at most: half as many if a vector is not the whole lane */
+#define FEW_TAPS 9          /* whose sums over places stay in registers */
 
-/* out = bias + the weight of each tap times what it sees. */
+/* out = bias + the sum over taps of the weight times the pixel that the tap sees. */
 typedef void SumOfTaps(const void *x, npy_intp step, npy_intp places, const npy_intp *offsets, const npy_intp *weights,
                        npy_intp taps, const void *weight, const void *bias, void *out, npy_intp out_step);
-/* totals += the sum over the places of some lines of what each tap sees times g; taps have their totals at `weights`. */
+/* totals += for each tap, the sum over the places of some lines of its pixel times g. A tap's total is at `weights`. */
 typedef void SumOfPlaces(const void *x, npy_intp line, npy_intp step, npy_intp lines, npy_intp places,
                          const npy_intp *offsets, const npy_intp *weights, npy_intp taps, const void *g, npy_intp g_line,
                          npy_intp g_step, double *totals);
@@ -114,7 +114,7 @@ typedef void SumOfPlaces(const void *x, npy_intp line, npy_intp step, npy_intp l
 CHANNEL_TAPS(taps_f32, float, 16, )
 CHANNEL_TAPS(taps_f64, double, 16, )
 
-/* By what the machine can do, as in panels.h. */
+/* Chosen by the machine's instruction set, as in panels.h. */
 #if defined(FUSED)
 CHANNEL_TAPS(taps_f32_fma, float, 32, FUSED("avx2,fma"))
 CHANNEL_TAPS(taps_f64_fma, double, 32, FUSED("avx2,fma"))

@@ -1,10 +1,10 @@
-"""Convolutions line by line, of images whose channels lie last (knows no Tensor).
+"""Convolutions line by line, with channels last in memory (knows no Tensor).
 
-Images are (N, ..., C) in C order, and loops read a copy of the lines that the kernel sees (channel_lines.pyx). Where groups
-have few channels (in depthwise convolutions: one), a loop sums over the taps for 64 bytes of channels at once, at some places
-of a line; for the gradient of the weight it sums over places, for some taps. Elsewhere the sums are products of matrices: what
-a tap sees from neighbouring places lies in neighbouring pixels, so rows of a matrix overlap, and no patch is copied.
-Threads share blocks of lines; for the gradient of the weight, slices of the blocks, with sums of their own.
+Images are (N, ..., C) in C order, and loops read a copy of the lines under the kernel (channel_lines.pyx). If groups have few
+channels (one if depthwise), a loop sums over the taps for 64 bytes of channels at once, at some places of a line; for the
+weight's gradient it sums over places, for some taps. Otherwise the sums are products of matrices: a tap sees neighbouring
+pixels from neighbouring places, so rows of a matrix overlap, and no patch is copied.
+Threads share blocks of lines or, for the weight's gradient, slices of the blocks, each with its own sums.
 """
 
 from libc.stdlib cimport free
@@ -38,10 +38,10 @@ cdef extern from "channel_taps.h":
     SumOfPlaces *sums_of_places[3][2]
 
 cdef enum:
-    PLACES = 64                 # that are summed before their sums are added in double, if a line has no more
-    SLICES = 16                 # in which blocks are shared, each with its own sums for the gradient of the weight ...
-    TOTALS = 1 << 17            # ... if those have no more elements together
-    TO_AN_ELEMENT = 4           # multiplications that take as long as an element of an elementwise loop
+    PLACES = 64                 # summed before they are added in double; a longer line is not divided
+    SLICES = 16                 # of the blocks, at most, each with its own sums for the weight's gradient ...
+    TOTALS = 1 << 17            # ... and elements of all these sums together
+    TO_AN_ELEMENT = 4           # multiplications that take as long as one element of an elementwise loop
 
 
 # sums over taps
@@ -55,7 +55,7 @@ cdef int convolve_taps(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cn
 
 
 cdef int convolve_taps_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weight, cnp.ndarray x) except -1:
-    """x = the gradient for what was convolved."""
+    """x = the gradient of the images."""
     cdef Pass p = pass_of(of, code_of(x), True, False)
     p.weight = cnp.PyArray_DATA(weight)
     return run(&p, g, x)
@@ -85,7 +85,7 @@ cdef int run(Pass *p, cnp.ndarray x, cnp.ndarray y) except -1:
 
 
 cdef inline npy_intp units_of(const Pass *p) noexcept nogil:
-    """How many blocks a slab has."""
+    """The number of blocks of a slab."""
     return p.of.batch * p.out[0] * p.blocks
 
 
@@ -169,7 +169,7 @@ cdef inline npy_intp run_of(const Pass *p) noexcept nogil:
 
 cdef inline void sum_line(const Pass *p, const Slab *slab, const Space *space, npy_intp taps, npy_intp n, const real *seen,
                           real *y) noexcept nogil:
-    """n places of a line, which lie `results_phases` apart."""
+    """Compute n places of a line, `results_phases` apart."""
     cdef SumOfTaps *sum = sums_of_taps[vectors()][0 if real is float else 1]
     cdef npy_intp j = 0, step = p.results_phases * p.written
     cdef bint direct = slab.times == 1
@@ -260,7 +260,7 @@ cdef inline void dot_lines(const Pass *p, const Slab *slab, const Space *space, 
 
 cdef inline void dot_rest(const Space *space, npy_intp taps, const real *seen, npy_intp further, npy_intp lines, npy_intp n,
                           const real *g, npy_intp line, double *totals) noexcept nogil:
-    """Of n elements at the end of each line: what lies behind them belongs to other lines."""
+    """The n elements at the end of each line, one by one: a whole vector would reach into the next line."""
     cdef npy_intp k, t, j
     cdef const real *x
     for k in range(lines):

@@ -1,4 +1,4 @@
-"""The same loops as in window_loops, for arrays whose channels lie last in memory."""
+"""The loops of window_loops, for arrays whose channels lie last in memory."""
 
 from autograd_cy._core.kernels.window_loops cimport Arrival
 from autograd_cy._core.runtime cimport numpy_api as cnp

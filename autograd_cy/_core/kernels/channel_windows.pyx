@@ -1,8 +1,7 @@
-"""The largest elements of windows, and elements at their places, where channels lie last in memory (knows no Tensor).
+"""Maxima of windows, and gather and scatter at their places, with channels last in memory (knows no Tensor).
 
-What window_loops does plane by plane is done here for all channels of a pixel at once, side by side: arrays are (N, ..., C)
-in C order, with up to three dimensions between. A place is that of a pixel within its image. Threads share rows of windows, or
-channels.
+Like window_loops, but for all channels of a pixel at once instead of plane by plane. Arrays are (N, ..., C) in C order, with
+up to three dimensions between. A place is a pixel's number within its image. Threads share rows of windows, or channels.
 """
 
 cimport cython
@@ -26,7 +25,7 @@ ctypedef fused Number:
 cdef extern from "limits.h":
     const long long LLONG_MIN
 
-# The functions that Cython makes of those of Numbers: of float, of double and of long long.
+# Declares the versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "clones.h"
@@ -39,10 +38,10 @@ cdef extern from *:
     """
 
 cdef enum:
-    EXACT = 1 << 24         # pixels of an image, up to which float32 counts them
-    PARTS = 4               # in which channels are shared
-    LEAST = 16              # channels of a part
-    LANES = 64              # channels whose largest elements stay in registers ...
+    EXACT = 1 << 24         # pixels of an image that float32 can count
+    PARTS = 4               # of the channels, at most
+    LEAST = 16              # channels of a part, at least
+    LANES = 64              # channels whose maxima stay in registers ...
     FEW_LANES = 16          # ... or so many
 
 cdef struct Along:          # the windows along one dimension
@@ -50,14 +49,14 @@ cdef struct Along:          # the windows along one dimension
     const long long *counts
     npy_intp n, out, dilation
 
-cdef struct Images:         # the arrays of a loop that is shared
+cdef struct Images:         # the arrays of a shared loop
     const void *x
     void *y
     long long *places
     Along[3] along
     npy_intp size, out      # pixels of an image
     npy_intp channels
-    npy_intp parts          # in which channels are shared
+    npy_intp parts          # of the channels
     Arrival arrival
     bint is_wrong           # a place is outside of its image
 
@@ -70,9 +69,9 @@ cdef bint counts_places(cnp.ndarray x) noexcept:
 # the largest
 
 cdef tuple channel_maxima(cnp.ndarray x, tuple tables, tuple dilation):
-    """(The largest elements, their places) of an array (N, ..., C) of float32, float64 or int64, as arrays (N, C, ...).
+    """(Maxima, their places) of an array (N, ..., C) of float32, float64 or int64, as arrays (N, C, ...).
 
-    A nan is larger than anything; of equal elements the first counts, of nans the last.
+    A nan counts as largest. The first of equal elements wins, and the last nan.
     """
     cdef int ndim = cnp.PyArray_NDIM(x), dims = len(tables), k
     cdef npy_intp[5] shape
@@ -123,7 +122,7 @@ cdef void maxima(Images *p, const Number *x, Number *y, npy_intp row, npy_intp e
 
 cdef void pixel_maxima "autograd_cy_pixel_maxima"(
         const Number *x, Number *y, long long *places, const void *images, npy_intp row) noexcept nogil:
-    """One row of windows. Pointers, for loops that are compiled for each instruction set."""
+    """One row of windows. Takes pointers because it is compiled for each instruction set."""
     cdef const Images *p = <const Images *> images
     cdef const Along *w = &p.along[0]
     cdef npy_intp i = row // w[1].out, j = row % w[1].out, n = p.channels, k, channel, corner, lanes
@@ -173,7 +172,7 @@ cdef inline void window_maxima(const Number *x, Number *y, long long *places, co
 # elements at their places
 
 cdef cnp.ndarray moved_by_channels(cnp.ndarray source, cnp.ndarray places, tuple sizes, Arrival arrival):
-    """moved() of arrays (N, C, ...), whose result has channels last; see window_loops."""
+    """moved() of arrays (N, C, ...) with channels last in the result; see window_loops."""
     cdef int dtype_code = max(code_of(source), <int> FLOAT32), ndim = len(sizes), axis
     cdef npy_intp[5] shape
     cdef Images images

@@ -1,4 +1,4 @@
-"""The choice between two arrays by a third."""
+"""Elementwise choice between two arrays by a condition."""
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

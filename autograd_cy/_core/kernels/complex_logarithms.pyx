@@ -10,7 +10,7 @@ ctypedef fused Real:
 
 
 cdef inline double log_of_length(double x, double y) noexcept nogil:
-    """The logarithm of |1 + x + iy|; near 1, by the excess of the square over 1, with what its products lose."""
+    """log |1 + x + iy|; near 1, from the square's excess over 1, including the rounding errors of its products."""
     cdef double product = x * (2 + x)
     cdef double excess = fma(y, y, product) + fma(x, 2 + x, -product)
     if fabs(x) < 2 and fabs(y) < 2 and excess > -0.5:

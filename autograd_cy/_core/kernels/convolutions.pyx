@@ -1,16 +1,16 @@
 """Convolutions of dense arrays and their gradients, by products of matrices (knows no Tensor).
 
 NOTE [Convolutions in blocks]
-The weights times the patches that the kernel sees, a column for each place, are the result. There is never a matrix of all
-patches: those of some hundred places are written, multiplied while the cache has them, and overwritten by the next.
-  1. Channels come first in all that is computed: patches are copied in runs of a line, and products are written to the
-     result, or read the gradient, as they lie in memory. Only where images have few places a block takes several of them,
-     and what comes and goes is copied.
-  2. Products go by panels (panels.pyx): what is multiplied needs no order of its own, and each element's sum has one order,
-     given by sizes alone. So the bits are the same for any number of threads.
-  3. Threads share blocks of the result; images, or channels of the few there are, for their gradient; and for the weight's
-     slices of the blocks, whose sums are added at the end, or channels of a large one. None waits for another before the end.
-  4. Groups are convolutions of their own. A kernel as large as the image makes one product of all images.
+The result is the weights times the patches under the kernel, a column for each place. There is never a matrix of all
+patches: the patches of some hundred places are copied, multiplied while in the cache, and overwritten by the next.
+  1. Channels come first everywhere: patches are copied in runs of a line, and products read the gradient and write the
+     result in place. Only if images have few places does a block take several images; then gradients and results are
+     copied.
+  2. Products use panels (panels.pyx), which accept operands of any layout. The order of each element's sum depends only on
+     sizes, so the bits are the same for any number of threads.
+  3. Threads share blocks of the result. For the images' gradient they share images, or channels of few images. For the
+     weight's gradient they share slices of the blocks, whose sums are added at the end, or channels of a large weight.
+  4. Groups are separate convolutions. A kernel as large as the image makes one product of all images.
 """
 
 from libc.stdlib cimport free, malloc
@@ -30,33 +30,33 @@ cnp.import_array()
 
 cdef enum:
     PLACES = 256            # of a block, about ...
-    PATCHES = 1 << 18       # ... or as have patches of that many elements, which a cache of the second level holds ...
-    FEWEST = 32             # ... but not fewer than a panel has columns
+    PATCHES = 1 << 18       # ... whose patches have about so many elements, to fit into the L2 cache ...
+    FEWEST = 32             # ... but never fewer places than a panel has columns
     LINE_BYTES = 64         # of the cache
-    LINE = 16               # elements of float32 in it
-    PARTS = 4               # in which channels are shared
-    SLICES = 16             # in which blocks are shared, each with its own sums for the gradient of the weight ...
-    SMALL_TOTALS = 1 << 17  # ... if those have no more elements
-    TO_AN_ELEMENT = 8       # multiplications that take as long as an element of an elementwise loop
+    LINE = 16               # elements of float32 in a cache line
+    PARTS = 4               # of the channels, at most
+    SLICES = 16             # of the blocks, at most, each with its own sums for the weight's gradient ...
+    SMALL_TOTALS = 1 << 17  # ... if the weight has no more elements
+    TO_AN_ELEMENT = 8       # multiplications that take as long as one element of an elementwise loop
 
 cdef struct Shape:          # of all blocks
-    npy_intp images         # of a block: 1, or as many whole ones as it takes
+    npy_intp images         # of a block: 1, or as many as fit
     npy_intp lines, width   # of each image, at most
-    npy_intp stacks         # of images that one block takes
-    npy_intp rows, columns  # of a stack: how many blocks it has one below the other, and side by side
-    npy_intp step           # how far apart rows of a block are, in elements: an odd number of lines of the cache
+    npy_intp stacks         # groups of images that share a block
+    npy_intp rows, columns  # of blocks in a stack
+    npy_intp step           # elements between the rows of a block: an odd number of cache lines
 
 cdef struct Pass:           # a loop that is shared
     const Geometry *of
     Shape shape
-    const void *x           # images and what is computed from them; one of the three is written
+    const void *x           # images; one of x, weight and y is written
     const void *weight
     const void *bias
     const void *y
     void *totals            # of the weight's gradient: a row for each channel and tap, a column for each filter
     int dtype_code
-    npy_intp slices         # in which blocks are shared
-    npy_intp parts          # in which channels are shared
+    npy_intp slices         # of the blocks
+    npy_intp parts          # of the channels
     bint failed             # there was no memory for a block
 
 cdef struct Rows:           # of a matrix, each contiguous
@@ -81,7 +81,7 @@ cdef Shape shape_of(const Geometry *of) noexcept:
 
 
 cdef npy_intp lines_of(npy_intp width, npy_intp most) noexcept:
-    """How many lines make at most so many places, or one: such that they leave least of a vector, LINE elements, unused."""
+    """The number of lines, at least 1, with at most so many places, that leaves the least of a vector (LINE) unused."""
     cdef npy_intp lines = most // width, best = max(lines, 1), least = LINE, unused
     while lines > 0 and 2 * lines >= most // width:
         unused = (LINE - lines * width % LINE) % LINE
@@ -92,7 +92,7 @@ cdef npy_intp lines_of(npy_intp width, npy_intp most) noexcept:
 
 
 cdef inline npy_intp parts_of(npy_intp n, npy_intp size) noexcept nogil:
-    """How many parts of that size there are, the last one being smaller."""
+    """n / size, rounded up."""
     return (n + size - 1) // size
 
 
@@ -118,7 +118,7 @@ cdef inline bint is_pointwise(const Geometry *of) noexcept nogil:
 
 
 cdef bint sees_all(const Geometry *of) noexcept:
-    """Whether the kernel sees the whole image, from one place: images are rows of a matrix then."""
+    """Whether the kernel covers the whole image: images are then rows of a matrix."""
     cdef int k
     for k in range(3):
         if of.out[k] != 1 or of.size[k] != of.kernel[k] or of.padding[k] != 0 or of.dilation[k] != 1:
@@ -127,7 +127,7 @@ cdef bint sees_all(const Geometry *of) noexcept:
 
 
 cdef Matrix matrix_of(cnp.ndarray array) noexcept:
-    """A row for each of the first dimension."""
+    """The array as a matrix, with a row for each index of the first dimension."""
     cdef npy_intp rows = cnp.PyArray_DIM(array, 0), size = cnp.PyArray_ITEMSIZE(array), n = cnp.PyArray_SIZE(array) // rows
     return Matrix(cnp.PyArray_BYTES(array), 1, rows, n, 0, n * size, size)
 
@@ -150,7 +150,7 @@ cdef Pass pass_of(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.nda
 
 
 cdef int share(Task task, Pass *shared, npy_intp n) except -1:
-    """Call the task on 0..n, or on parts of it at once. MemoryError where there is none for a block."""
+    """Call the task on 0..n, in parts on several threads. MemoryError if there is no memory for a block."""
     cdef const Geometry *of = shared.of
     cdef npy_intp multiplications = of.batch * of.groups * of.places * of.filters * of.channels * of.taps
     parallel_for(task, shared, n, max(multiplications // n // TO_AN_ELEMENT, 1))
@@ -159,7 +159,7 @@ cdef int share(Task task, Pass *shared, npy_intp n) except -1:
     return 0
 
 
-# what all three have in common
+# common to all three
 
 cdef inline real *images_of(const Pass *p, const real *x, const Block *block, npy_intp group) noexcept nogil:
     """A group's channels of the first image of a block."""
@@ -172,7 +172,7 @@ cdef inline real *places_of(const Pass *p, const real *y, npy_intp image, const 
 
 
 cdef void copy_places(const Pass *p, const Block *block, npy_intp group, real *y, real *rows, bint to_rows) noexcept nogil:
-    """Between images that have few places and a row for each filter, with the places of all images of a block."""
+    """Copy between images with few places and rows, one for each filter, with the places of all images of a block."""
     cdef npy_intp image, f, places = p.of.places
     cdef real *place
     for image in range(block.images):
@@ -185,7 +185,7 @@ cdef void copy_places(const Pass *p, const Block *block, npy_intp group, real *y
 
 
 cdef real *take_memory(Pass *p, npy_intp rows, real kind) noexcept nogil:
-    """Room for so many rows of a block, and for those of all filters where they are copied; NULL if there is none."""
+    """Room for so many rows of a block, and for a row of each filter if they are copied; NULL if there is none."""
     cdef npy_intp all_rows = rows + (p.of.filters if p.shape.images > 1 else 0)
     cdef real *memory = <real *> malloc(all_rows * p.shape.step * sizeof(real) + LINE_BYTES)
     if memory == NULL:
@@ -194,7 +194,7 @@ cdef real *take_memory(Pass *p, npy_intp rows, real kind) noexcept nogil:
 
 
 cdef inline real *at_line(real *memory) noexcept nogil:
-    """Where a line of the cache begins: a vector that lies in two takes twice as long."""
+    """Align to a cache line: a vector across two lines takes twice as long."""
     return <real *> (<char *> memory + LINE_BYTES - <size_t> memory % LINE_BYTES)
 
 
@@ -210,7 +210,7 @@ cdef inline Rows seen(const Pass *p, const real *x, const Block *block, npy_intp
 
 
 cdef inline Rows came_back(const Pass *p, const real *g, const Block *block, npy_intp group, real *rows) noexcept nogil:
-    """The gradient of a block, a row for each filter."""
+    """The incoming gradient of a block, a row for each filter."""
     if p.shape.images == 1:
         return Rows(<char *> places_of(p, g, block.image, block, group), p.of.places * sizeof(real))
     copy_places(p, block, group, <real *> g, rows, True)
@@ -280,7 +280,7 @@ cdef void fill_rows(real *out, npy_intp row, npy_intp columns, const real *value
 # backward
 
 cdef int convolve_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weight, cnp.ndarray x) except -1:
-    """x = the gradient for what was convolved, from that for the result: each place adds to all that its kernel saw."""
+    """x = the gradient of the images: each place adds to the pixels under its kernel."""
     if sees_all(of):
         return multiply_into(matrix_of(g), matrix_of(weight), x)
     cdef Pass shared = pass_of(of, x, weight, None, g)
@@ -343,7 +343,7 @@ cdef void back_to_images(Pass *p, const real *g, const real *weight, real *x, np
 
 
 cdef int correlate(const Geometry *of, cnp.ndarray x, cnp.ndarray g, cnp.ndarray weight) except -1:
-    """weight = its gradient: the sum over all places of what comes back for a filter times what the kernel saw there."""
+    """weight = its gradient: the sum over all places of a filter's incoming gradient times the patch there."""
     if sees_all(of):
         return multiply_into(transposed(matrix_of(g)), matrix_of(x), weight)
     cdef Pass shared = pass_of(of, x, weight, None, g)
@@ -390,7 +390,7 @@ cdef void correlate_parts(Pass *p, const real *x, const real *g, real *totals, n
 
 cdef void correlate_blocks(Pass *p, const real *x, const real *g, real *totals, npy_intp group, npy_intp number,
                            npy_intp last, npy_intp channel, npy_intp end, real *memory) noexcept nogil:
-    """Some channels of a group: the sum over some blocks, one after the other."""
+    """Some channels of a group: the sum over some blocks, in order."""
     cdef npy_intp size = sizeof(real), rows = (end - channel) * p.of.taps, filters = p.of.filters
     cdef npy_intp of_stack = p.shape.rows * p.shape.columns, first = number
     cdef Block block
@@ -418,7 +418,7 @@ cdef void put_together_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcep
 
 
 cdef void put_together(const Pass *p, real *totals, real *weight, npy_intp number, npy_intp end) noexcept nogil:
-    """The sums of all slices for some channels and taps, counted through groups; the weight has a row for each filter."""
+    """Add the slices for some channels and taps, counted through groups, and transpose: the weight has a row per filter."""
     cdef npy_intp filters = p.of.filters, length = p.of.channels * p.of.taps, n = p.of.groups * length * filters
     cdef npy_intp slice, i, j
     cdef real *row
@@ -445,7 +445,7 @@ cdef struct Planes:         # of an array (images, filters, places)
 
 
 cdef int sum_filters(cnp.ndarray g, cnp.ndarray bias) except -1:
-    """bias = its gradient: the sum of what comes back for each filter."""
+    """bias = its gradient: each filter's sum of the incoming gradient."""
     cdef Planes planes = Planes(data_of(g), data_of(bias), cnp.PyArray_DIM(g, 0), cnp.PyArray_DIM(g, 1), 1)
     cdef int axis
     for axis in range(2, cnp.PyArray_NDIM(g)):

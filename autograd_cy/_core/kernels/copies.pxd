@@ -1,4 +1,4 @@
-"""Copies that several threads make together."""
+"""Copies by several threads."""
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

@@ -1,4 +1,4 @@
-"""Copies that several threads make together (knows no Tensor)."""
+"""Copies by several threads (knows no Tensor)."""
 
 from cpython.object cimport PyObject
 from libc.stdint cimport uint32_t, uint64_t
@@ -29,7 +29,7 @@ for _code in range(NCODES):
 
 
 cdef npy_intp run_of(cnp.ndarray array) noexcept:
-    """How many elements at the end of the array lie at equal distances."""
+    """How many elements at the end of the array are equally spaced."""
     cdef npy_intp size = 1, step = 0
     cdef int axis
     for axis in range(cnp.PyArray_NDIM(array) - 1, -1, -1):
@@ -60,9 +60,9 @@ ctypedef fused Word:
 
 
 cdef cnp.ndarray reversed_rows(cnp.ndarray array):
-    """A copy of a C-contiguous array with its last dimension reversed; None for elements of other than 4 or 8 bytes.
+    """A copy of a C-contiguous array with its last dimension reversed; None unless elements have 4 or 8 bytes.
 
-    NumPy copies backwards three times as slowly.
+    NumPy takes three times as long.
     """
     cdef cnp.npy_intp itemsize = cnp.PyArray_ITEMSIZE(array), n = cnp.PyArray_DIM(array, cnp.PyArray_NDIM(array) - 1)
     cdef cnp.ndarray result
@@ -90,9 +90,9 @@ cdef int reverse(Word[:, ::1] result, const Word[:, ::1] array) noexcept nogil:
 
 cdef int copy_triangles(unsigned char[:, ::1] result, const unsigned char[:, ::1] array, Py_ssize_t rows, Py_ssize_t diagonal,
                         Py_ssize_t itemsize, bint lower) noexcept nogil:
-    """Copy the rows of matrices up to the diagonal, or from it on, and zeros elsewhere."""
+    """Copy the rows of matrices up to the diagonal (`lower`) or from it on, and fill the rest with zeros."""
     cdef Py_ssize_t k, split, n = array.shape[1], columns = n // itemsize
-    diagonal = min(max(diagonal, -rows - 1), columns)       # further out there is nothing else
+    diagonal = min(max(diagonal, -rows - 1), columns)       # a diagonal further out changes nothing
     for k in range(array.shape[0]):
         split = min(max(k % rows + diagonal + (1 if lower else 0), 0), columns) * itemsize
         if lower:

@@ -1,6 +1,6 @@
-"""The loops of cross_entropy's backward over dense arrays (knows no Tensor): softmax, less 1 at the target, times a factor.
+"""The loops of cross_entropy's backward over dense arrays (knows no Tensor): softmax, minus 1 at the target, times a factor.
 
-The factor is a sample's own: the incoming gradient times the weight of its class, by what the losses were divided by.
+A sample's factor is its incoming gradient times the weight of its class, over the divisor of the losses.
 """
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
@@ -15,7 +15,7 @@ from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 
-# The functions that Cython makes of those of `real` numbers: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "clones.h"
@@ -72,8 +72,8 @@ cdef void gradient_part(const Samples *p, npy_intp unit, npy_intp end, real kind
 
 cdef void find_targets(const Samples *p, const Span *span, const real *x, const real *tops, const real *addend,
                        npy_intp *places, real *factors, real *values) noexcept nogil:
-    """Of each sample of a span: the place of its target, or -1 if it is ignored; the factor of its exps; what is to stand at
-    the target, which is computed before anything is written, for that may be over the scores or the addend."""
+    """For each sample of a span: the place of its target, or -1 if it is ignored; the factor of its exps; the value at its
+    target, computed before anything is written because the output may overwrite the scores or the addend."""
     cdef const real *g = <const real *> p.g
     cdef const real *weight = <const real *> p.layout.weight
     cdef const real *rests = <const real *> p.rests + span.first
@@ -101,7 +101,7 @@ cdef void find_targets(const Samples *p, const Span *span, const real *x, const 
 
 cdef void gradient_at_targets "autograd_cy_gradient_at_targets"(
         real *values, const real *factors, const real *coefficients, const real *rests, npy_intp n) noexcept nogil:
-    """Of scores less the largest: their softmax less 1, times the coefficient. The largest has the share that is left of 1."""
+    """From score - largest: (softmax - 1) * coefficient. For the largest score, the others' share gives 1 - softmax."""
     cdef real value
     cdef npy_intp k
     for k in range(n):
@@ -135,7 +135,7 @@ cdef void gradient_of_row "autograd_cy_gradient_of_row"(
 cdef void gradient_of_short_rows "autograd_cy_gradient_of_short_rows"(
         const real *x, const real *tops, const real *factors, const npy_intp *places, const real *addend, real *out,
         npy_intp rows, npy_intp n) noexcept nogil:
-    """So many rows that the loop over all their elements is worth vectorizing."""
+    """Several rows at once, so that the loop over their elements is worth vectorizing."""
     cdef real[BLOCK] terms
     cdef npy_intp row, j
     for row in range(rows):
@@ -170,9 +170,9 @@ cdef void gradient_of_columns "autograd_cy_gradient_of_columns"(
 
 cdef int put_gradient(cnp.ndarray g, cnp.ndarray x, cnp.ndarray target, cnp.ndarray weight, long long ignore_index,
                       cnp.ndarray kept, bint each, double divisor, cnp.ndarray addend, cnp.ndarray out) except -1:
-    """Write the gradient for x, plus the addend if there is one, to `out`, which may be x or the addend.
+    """Write the gradient of x, plus the addend if there is one, to `out`, which may be x or the addend.
 
-    That may be a `.grad`, to which other threads may add, too: the GIL is kept then.
+    Keeps the GIL if `out` is the addend: it may be a `.grad`, to which other threads may add.
     """
     cdef Layout layout = layout_of(x, target, weight, ignore_index)
     cdef Samples samples = samples_of(&layout, x, kept)

@@ -1,4 +1,4 @@
-"""The loops of cross_entropy's forward over dense arrays, and what those of its backward share with them."""
+"""The loops of cross_entropy's forward over dense arrays, and helpers that its backward shares."""
 
 from autograd_cy._core.kernels.nll_loops cimport Layout
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -6,21 +6,21 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport Task
 
 cdef enum:
-    BLOCK = 1024            # elements that are worked on in the L1 cache, and the most samples of a span
+    BLOCK = 1024            # elements processed while in the L1 cache, and the most samples of a span
 
-cdef struct Samples:        # the arrays of a loop that is shared
+cdef struct Samples:        # the arrays of a shared loop
     const Layout *layout
     const void *x
-    void *tops              # of each sample the largest score ...
-    void *rests             # ... and the sum of exp(score - largest) without that score
-    void *logs              # forward's result: of each sample the logarithm of its target's probability
-    const void *g           # `each` sample has one of its own, or one is for all
+    void *tops              # each sample's largest score ...
+    void *rests             # ... and its sum of exp(score - largest) over the other scores
+    void *logs              # forward's result: the logarithm of the target's probability for each sample
+    const void *g           # one for `each` sample, or one for all
     bint each
     double divisor          # of the gradients
-    const void *addend      # what is added to them, or NULL
+    const void *addend      # to add to the gradients, or NULL
     void *out
 
-cdef struct Span:           # samples that are worked on together: the k-th's score for class t lies at k * step + t * stride
+cdef struct Span:           # samples processed together: the score of sample k for class t is at k * step + t * stride
     npy_intp first, count
     npy_intp offset         # of the first sample's first score
     npy_intp step, stride

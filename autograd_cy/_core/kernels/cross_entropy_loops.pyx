@@ -1,10 +1,10 @@
-"""The loops of cross_entropy's forward over dense arrays, and what those of its backward share with them (knows no Tensor).
+"""The loops of cross_entropy's forward over dense arrays, and helpers that its backward shares (knows no Tensor).
 
-An array is seen as (n, classes, inner), as in nll_loops: n * inner samples with a score for each class. Forward keeps two
-numbers of a sample, its largest score and the sum of exp(score - largest) without that score. Backward computes
-softmax from them: no array of the input's size is written but the gradient. Where inner is 1 a sample is a row; else it
-is a column, and WIDTH of them are worked on together. Threads share rows, or blocks of columns. The scores of a sample that is
-ignored have no effect.
+An array is viewed as (n, classes, inner), as in nll_loops: n * inner samples with a score for each class. Forward saves two
+numbers per sample, its largest score and the sum of exp(score - largest) over the others. Backward computes softmax from
+them, so the gradient is the only array of the input's size that is written. If inner is 1 a sample is a row; else it is a
+column, and WIDTH columns are processed together. Threads share rows, or blocks of columns. The scores of ignored samples
+have no effect.
 """
 
 from autograd_cy._core.arrays.buffers cimport new_array
@@ -18,7 +18,7 @@ from autograd_cy._core.runtime.threads cimport Task, parallel_for
 
 cnp.import_array()
 
-# The functions that Cython makes of those of `real` numbers: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "clones.h"
@@ -32,7 +32,7 @@ cdef extern from *:
 # samples
 
 cdef npy_intp next_span(const Layout *p, npy_intp unit, npy_intp end, Span *span) noexcept nogil:
-    """The span from a unit on: a row, or a block of columns. Returns the unit that comes after it."""
+    """The span from a unit (a row, or a block of columns) on. Returns the unit after it."""
     cdef npy_intp blocks = blocks_of(p.inner), start
     if p.inner == 1:
         span[0] = Span(unit, min(end - unit, max(BLOCK // p.classes, 1)), unit * p.classes, p.classes, 1)
@@ -117,9 +117,9 @@ cdef void sum_columns "autograd_cy_sum_columns"(
 # arrays
 
 cdef cnp.ndarray log_probabilities(cnp.ndarray x, cnp.ndarray target, long long ignore_index, cnp.ndarray kept):
-    """The logarithm of each target's probability under softmax(x); where the target is ignored or no class, anything.
+    """The logarithm of each target's probability under softmax(x); undefined if the target is ignored or no class.
 
-    `kept`, (2, samples) of x's type, float32 or float64, is filled with what the gradient reads.
+    Fills `kept`, (2, samples) of x's type (float32 or float64), for the gradient.
     """
     cdef int dtype_code = code_of(x)
     cdef npy_intp count = cnp.PyArray_DIM(kept, 1)

@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: all alignments of a sequence with a target."""
+"""Connectionist temporal classification: sums over all alignments of a sequence with a target."""
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

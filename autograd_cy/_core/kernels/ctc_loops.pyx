@@ -1,8 +1,8 @@
 """The sums over all alignments of connectionist temporal classification, forward and backward in time (knows no Tensor).
 
-A target a, b stands for the states blank, a, blank, b, blank; from one step to the next an alignment stays in a state, goes to
-the next one, or skips a blank between different classes. `alpha` is the logarithm of the sum over all beginnings that end in a
-state, `beta` that over all ends that begin there. Samples are shared among threads.
+The states of a target a, b are blank, a, blank, b, blank. At each step, an alignment stays in its state, moves to the next
+one, or skips a blank between different classes. `alpha` is the logarithm of the sum over all beginnings that end in a state,
+`beta` the same over all ends that begin there. Threads share samples.
 
 Source: Graves et al., "Connectionist temporal classification" (2006), equations 6 to 16.
 """
@@ -37,7 +37,7 @@ cdef inline bint skips(const Alignments *p, npy_intp sample, npy_intp state) noe
 
 
 cdef inline floating log_of_sum(floating a, floating b, floating c) noexcept nogil:
-    """By log1p: what is small beside the largest of them counts where that is next to 0."""
+    """Uses log1p: if the largest is near 0, the small ones still count."""
     if b > a:
         a, b = b, a
     if c > a:
@@ -68,7 +68,7 @@ cdef void sum_up(Sums *sums, npy_intp sample, floating *losses) noexcept nogil:
 
 
 cdef void differentiate(Sums *sums, npy_intp sample, const floating *losses) noexcept nogil:
-    """exp(logs) less the share that alignments through each class have of the sum, times the sample's g."""
+    """(exp(logs) - the share of alignments through each class) * g of the sample."""
     cdef Alignments *p = sums.p
     cdef npy_intp states = 2 * p.longest + 1, own = 2 * p.target_lengths[sample] + 1, steps = p.input_lengths[sample]
     cdef npy_intp t, s, k, step = p.samples * p.classes, at
@@ -123,12 +123,12 @@ cdef void differentiate_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexce
 
 
 cdef inline npy_intp weight_of(const Alignments *p) noexcept nogil:
-    """What a sample weighs, in elements of float32: a state takes three exponentials."""
+    """The cost of a sample, in elements of float32: a state takes three exponentials."""
     return 64 * p.steps * (2 * p.longest + 1) + 1
 
 
 cdef cnp.ndarray forward_sums(cnp.ndarray logs, Alignments *p, cnp.ndarray losses):
-    """alpha; the losses go to `losses`. All arrays are dense and of one type."""
+    """Return alpha, and write the losses to `losses`. All arrays are dense and of one type."""
     cdef npy_intp[3] sizes = [p.samples, p.steps, 2 * p.longest + 1]
     cdef cnp.ndarray alpha = new_array(code_of(logs), 3, sizes)
     cdef Sums sums
@@ -139,7 +139,7 @@ cdef cnp.ndarray forward_sums(cnp.ndarray logs, Alignments *p, cnp.ndarray losse
 
 cdef cnp.ndarray gradient_of_sums(cnp.ndarray g, cnp.ndarray logs, cnp.ndarray alpha, cnp.ndarray losses, Alignments *p,
                                   bint zero_infinity):
-    """The gradient for the logarithms, 0 beyond the end of a sequence."""
+    """The gradient of the logarithms; 0 beyond the end of a sequence."""
     cdef npy_intp[3] sizes = [p.samples, 2, 2 * p.longest + 1]
     cdef cnp.ndarray beta = new_array(code_of(logs), 3, sizes)
     cdef cnp.ndarray gradient = new_zeros(code_of(logs), 3, cnp.PyArray_DIMS(logs))

@@ -1,4 +1,4 @@
-"""Euclidean distances between the rows of two matrices, of batches that are broadcast: differences, squared and summed."""
+"""Euclidean distances between the rows of two matrices (of broadcast batches), by squared differences."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ ctypedef fused real:
     float
     double
 
-# The functions that Cython makes of those of `real` numbers: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "clones.h"
@@ -30,7 +30,7 @@ cdef extern from *:
 
 
 cdef tuple batches(object a, object b):
-    """Both as C arrays of the sizes of their batches together."""
+    """Both as C-contiguous arrays with broadcast batch sizes, and these sizes."""
     *own, m, d = a.shape
     *others, n, _ = b.shape
     sizes = np.broadcast_shapes(tuple(own), tuple(others))
@@ -57,7 +57,7 @@ cdef object distances(object a, object b):
 
 
 cdef object pulls(object a, object b, object g, object y):
-    """The gradient for a, from that for the distances y; of distances that are 0 it is 0."""
+    """The gradient of a, from the gradient g of the distances y. Distances of 0 contribute 0."""
     cdef cnp.ndarray p, q, w, z, out
     cdef npy_intp m, n, d, count
     a, b, _sizes = batches(a, b)
@@ -75,8 +75,8 @@ cdef object pulls(object a, object b, object g, object y):
 
 
 cdef double scaled_distance(const real *a, const real *b, npy_intp d, npy_intp stride) noexcept nogil:
-    """The distance of two rows, of which the second has its elements apart, where squares leave the range of the type: by
-    differences that are divided by a power of two."""
+    """The distance of two rows (the second strided) whose squares leave the range of the type: differences are divided by a
+    power of two."""
     cdef double largest = 0, total = 0, scale, x
     cdef npy_intp k = 0
     while k < d and a[k] - b[k * stride] == 0:          # the same row
@@ -99,7 +99,7 @@ cdef double scaled_distance(const real *a, const real *b, npy_intp d, npy_intp s
 
 cdef void differ "autograd_cy_distances"(
         const real *a, const real *turned, real *y, npy_intp count, npy_intp m, npy_intp n, npy_intp d) noexcept nogil:
-    """Pointers, for loops that are compiled for each instruction set; `turned` has the rows of b as columns."""
+    """Takes pointers because it is compiled for each instruction set. `turned` is b transposed."""
     cdef npy_intp _matrix, i, j, k
     cdef real x, difference
     cdef real least = sqrt(FLT_MIN / FLT_EPSILON if sizeof(real) == sizeof(float) else DBL_MIN / DBL_EPSILON)

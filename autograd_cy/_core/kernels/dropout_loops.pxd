@@ -1,4 +1,4 @@
-"""Elements that are dropped at random."""
+"""Dropout of elements."""
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

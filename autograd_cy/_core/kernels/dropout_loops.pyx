@@ -1,7 +1,7 @@
-"""Elements dropped at random, the others scaled: what is dropped follows from a key and an element's number (knows no Tensor).
+"""Dropout: a key and an element's number decide whether it is dropped or scaled (knows no Tensor).
 
-So there is no mask to be kept or read: backward works it out again, which takes as long as reading one. The bits of an element
-are its number in C order after two rounds of a 32-bit hash, each with half of the key. The same for any number of threads.
+So there is no mask to save: backward recomputes it, which takes as long as reading one. An element's random bits are its
+number in C order after two rounds of a 32-bit hash, each with half of the key. They don't depend on the number of threads.
 
 Source: C. Wellons, "Prospecting for hash functions" (2018), with T. IronBorn's constants of 2022: the bias is below 2**-22.
 """
@@ -27,7 +27,7 @@ cdef struct Drop:
     const void *x
     void *out
     unsigned long long key
-    unsigned int least          # bits of an element that stays
+    unsigned int least          # an element stays if its bits are not less
     double scale
 
 
@@ -41,7 +41,7 @@ cdef inline void drop(const floating *x, floating *out, const Drop *p, Py_ssize_
     cdef unsigned int low = <unsigned int> p.key, high = <unsigned int> (p.key >> 32), least = p.least, bits
     cdef floating scale = <floating> p.scale
     cdef Py_ssize_t i, start = first, stop
-    while start < end:                      # numbers with the same upper half
+    while start < end:                      # each pass: numbers with the same upper half
         stop = min(end, ((start >> 32) + 1) << 32)
         high = <unsigned int> (p.key >> 32) + <unsigned int> (start >> 32) * <unsigned int> 0x9E3779B9
         for i in range(start, stop):
@@ -61,7 +61,7 @@ cdef void drop_f64 "autograd_cy_drop_f64"(void *data, Py_ssize_t first, Py_ssize
 
 
 cdef cnp.ndarray dropped(cnp.ndarray x, unsigned long long key, double p):
-    """A new array in which each element is 0 with probability p (below 1), else x / (1 - p). It has the order of x."""
+    """A new array in which each element is 0 with probability p (below 1), else x / (1 - p), in the memory order of x."""
     cdef int own = code_of(x), dtype_code = kernel_code(x)
     cdef cnp.ndarray dense = flat(x, dtype_code), ordered
     cdef cnp.ndarray out = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))

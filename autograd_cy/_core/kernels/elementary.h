@@ -1,14 +1,14 @@
-/* exp, erf and what follows from them for one float or double, written so that a compiler vectorizes the loop around a call:
-   no branches, no tables, no calls. The bits are the same on any machine. The largest errors, in units of the last place
-   (tests/kernels/test_elementary.py): exp 1, erf 1.4; normal_cdf 3 where it isn't small; sin and cos 0.9.
+/* exp, erf and functions derived from them, for one float or double. They have no branches, tables or calls, so that a
+   compiler vectorizes the loop around them. The bits are the same on any machine. The largest errors, in units of the last
+   place (tests/kernels/test_elementary.py): exp 1, erf 1.4; normal_cdf 3 where it isn't small; sin and cos 0.9.
 
    exp: the argument is reduced by a multiple of ln 2, which is subtracted in two parts. Coefficients for float: S. Moshier,
    Cephes, expf.c; for double: Taylor's. ln 2 in two parts for double: Sun's fdlibm, e_exp.c.
-   sin: the parts of pi / 2 and the coefficients of both series are those of Sun's fdlibm, e_rem_pio2.c, k_sin.c, k_cos.c.
+   sin: the parts of pi / 2 and the coefficients of both series are from Sun's fdlibm, e_rem_pio2.c, k_sin.c, k_cos.c.
    erf: x + x * P(x * x) below 0.875, 1 - exp(Q(x)) above.
-   normal_cdf: exp(-x * x / 2) * P(x) / Q(x) of -|x|, and 1 less that of |x|.
-   These P and Q were unbroadcast for this file: least squares at Chebyshev's nodes, reweighted until the error is level, with 50
-   digits. Theirs is below 0.22 * 2**-24 and 0.22 * 2**-53 in erf, 0.1 * 2**-24 and 0.5 * 2**-53 of normal_cdf itself.
+   normal_cdf: exp(-x * x / 2) * P(|x|) / Q(|x|) at -|x|, and 1 minus that at |x|.
+   These P and Q were fitted for this file: least squares at Chebyshev's nodes, reweighted until the error is level, with 50
+   digits. Their error is below 0.22 * 2**-24 and 0.22 * 2**-53 in erf, 0.1 * 2**-24 and 0.5 * 2**-53 of normal_cdf itself.
    Polynomials are summed in pairs (Estrin): half the latency of Horner's order. */
 #ifndef AUTOGRAD_CY_ELEMENTARY_H
 #define AUTOGRAD_CY_ELEMENTARY_H
@@ -43,7 +43,7 @@ static inline double autograd_cy_expm1_series_f64(double r) {
 static inline float autograd_cy_exp_series_f32(float r) { return autograd_cy_expm1_series_f32(r) + 1.0f; }
 static inline double autograd_cy_exp_series_f64(double r) { return autograd_cy_expm1_series_f64(r) + 1.0; }
 
-/* exp(x) = the result * 2**k. Adding 1.5 * 2**23 (2**52) rounds to an integer, which then stands in the lowest bits. */
+/* exp(x) = the result * 2**k. Adding 1.5 * 2**23 (2**52) rounds to an integer and puts it into the lowest bits. */
 static inline float autograd_cy_exp_part_f32(float x, int32_t *k) {
     const float shift = 12582912.0f;
     float n = x * 1.44269504f + shift, r;
@@ -62,14 +62,14 @@ static inline double autograd_cy_exp_part_f64(double x, int64_t *k) {
     return autograd_cy_exp_series_f64(r - n * 1.90821492927058770002e-10);
 }
 
-/* p * 2**k in two factors: the power need not be a number itself, and a denormal result is rounded once. */
+/* p * 2**k in two factors: the power itself may overflow, and a denormal result is rounded once. */
 static inline float autograd_cy_scaled_f32(float p, int32_t k) {
     int32_t half = k >> 1;
     return p * autograd_cy_float((uint32_t) (half + 127) << 23) * autograd_cy_float((uint32_t) (k - half + 127) << 23);
 }
 
 static inline double autograd_cy_scaled_f64(double p, int64_t k) {
-    uint64_t half = (uint64_t) (k - (k & 1)) << 51;     /* where it stands in a double: shifts to the right are slow */
+    uint64_t half = (uint64_t) (k - (k & 1)) << 51;     /* in the exponent's bits: right shifts are slow */
     return p * autograd_cy_double(half + 0x3FF0000000000000u)
         * autograd_cy_double(((uint64_t) k << 52) - half + 0x3FF0000000000000u);
 }
@@ -97,7 +97,7 @@ static inline double autograd_cy_exp_f64(double x) {
     return autograd_cy_exp_within_f64(x < -746.0 ? -746.0 : x);
 }
 
-/* exp(x) and 1 - exp(x), which keeps its last digits from x = -0.7 to 0: next to 0 it is a series. */
+/* exp(x) and 1 - exp(x), which is accurate near x = 0 too, where it is a series. */
 static inline float autograd_cy_exp_and_rest_f32(float x, float *rest) {
     const float shift = 12582912.0f;
     float n, p, e;
@@ -137,7 +137,7 @@ static inline double autograd_cy_root_f64(double x) { return sqrt(x); }
 static inline float autograd_cy_inverse_root_f32(float x) { return 1 / sqrtf(x); }
 static inline double autograd_cy_inverse_root_f64(double x) { return 1 / sqrt(x); }
 
-/* p * 2**k for a k that is not above 0: cheaper, for the power itself is a number if it is made larger by a constant one. */
+/* p * 2**k for k <= 0: cheaper, since a power scaled up by a constant can't underflow. */
 static inline float autograd_cy_scaled_down_f32(float p, int32_t k) {
     return p * autograd_cy_float((uint32_t) (k + 191) << 23) * 5.42101086242752217e-20f;           /* 2**-64 */
 }
@@ -161,7 +161,7 @@ static inline double autograd_cy_exp_down_f64(double x) {
     return autograd_cy_scaled_down_f64(a, k);
 }
 
-/* exp(-|x|) and 1 - exp(-|x|) with its last digits, as above. */
+/* exp(-|x|) and 1 - exp(-|x|), accurate near 0 as above. */
 static inline float autograd_cy_exp_down_and_rest_f32(float x, float *rest) {
     const float shift = 12582912.0f;
     float a = fabsf(x), n, p, e;
@@ -192,7 +192,7 @@ static inline double autograd_cy_exp_down_and_rest_f64(double x, double *rest) {
     return e;
 }
 
-/* x below 1 / 4, else 0; 1 / x from there on, else 1: for formulas of two branches, of which the other one overflows. */
+/* x if |x| < 1 / 4, else 0; 1 / x if |x| >= 1 / 4, else 1: for formulas whose unused branch would overflow. */
 static inline float autograd_cy_below_quarter_f32(float x) { return fabsf(x) < 0.25f ? x : 0.0f; }
 static inline double autograd_cy_below_quarter_f64(double x) { return fabs(x) < 0.25 ? x : 0.0; }
 static inline float autograd_cy_inverse_above_quarter_f32(float x) { return 1.0f / (fabsf(x) < 0.25f ? 1.0f : x); }
@@ -209,8 +209,8 @@ static inline double autograd_cy_atan_slope_f64(double x) {
     return 2.220446049250313e-16 / (2.220446049250313e-16 + x * x);
 }
 
-/* The sigmoid is c / (c + c * exp(-x)), in which nothing overflows: c is 2**-31 (2**-63). Adding `shift` rounds to an integer and
-   adds to it the exponent of c times a power of two. exp(-x) need not be right where it is lost next to 1. */
+/* The sigmoid is c / (c + c * exp(-x)) with c = 2**-31 (2**-63), so that nothing overflows. Adding `shift` rounds to an
+   integer and adds the exponent of c. exp(-x) may be wrong where it is negligible next to 1. */
 static inline float autograd_cy_sigmoid_f32(float x) {
     const float shift = 12583008.0f;                    /* 1.5 * 2**23 + 127 - 31 */
     float n, p;
@@ -237,7 +237,7 @@ static inline double autograd_cy_sigmoid_f64(double x) {
     return 1.0842021724855044e-19 / (1.0842021724855044e-19 + p);
 }
 
-/* The sigmoid's derivative, by exp(-|x|). */
+/* The sigmoid's derivative, from exp(-|x|). */
 static inline float autograd_cy_sigmoid_slope_f32(float x) {
     float e = autograd_cy_exp_down_f32(x), y = 1.0f / (1.0f + e);
     return e * (y * y);
@@ -248,7 +248,7 @@ static inline double autograd_cy_sigmoid_slope_f64(double x) {
     return e * (y * y);
 }
 
-/* The sigmoid of -x from y, that of x, where the last digits of a small one aren't needed. */
+/* The sigmoid of -x from y = sigmoid(x), where a small result need not be accurate. */
 static inline float autograd_cy_sigmoid_rest_f32(float x, float y) { (void) x; return 1.0f - y; }
 static inline double autograd_cy_sigmoid_rest_f64(double x, double y) { (void) x; return 1.0 - y; }
 
@@ -275,8 +275,8 @@ static inline double autograd_cy_mish_gate_slope_f64(double x) {
     return (e + e * e) * (4.0 * (r * r)) * (x > 0.0 ? e : 1.0);
 }
 
-/* (1 + tanh(u)) / 2 for gelu's u = sqrt(2 / pi) * (x + 0.044715 * x**3): the sigmoid of 2 * u, by a power of two.
-   Beyond the range of float it is 0 or 1. */
+/* (1 + tanh(u)) / 2 for gelu's u = sqrt(2 / pi) * (x + 0.044715 * x**3): the sigmoid of 2 * u, from a power of two.
+   Outside of the range of float it is 0 or 1. */
 static inline float autograd_cy_gelu_range_f32(float x) { x = x > 8.9f ? 8.9f : x; return x < -10.75f ? -10.75f : x; }
 
 static inline float autograd_cy_gelu_gate_f32(float x) {
@@ -302,7 +302,7 @@ static inline double autograd_cy_gelu_gate_f64(double x) {
     return 1.0842021724855044e-19 / (1.0842021724855044e-19 + p);
 }
 
-/* The gate's derivative from its value y, where the last digits of 1 - y aren't needed. */
+/* The gate's derivative from its value y, where 1 - y need not be accurate. */
 static inline float autograd_cy_gelu_gate_rise_f32(float x, float y) {
     x = autograd_cy_gelu_range_f32(x);
     return y * (1.0f - y) * (1.5957691216057308f + 0.21406444881780073f * (x * x));
@@ -314,7 +314,7 @@ static inline double autograd_cy_gelu_gate_rise_f64(double x, double y) {
     return y * (1.0 - y) * (1.5957691216057308 + 0.21406444881780073 * s);
 }
 
-/* The gate's derivative, also where the gate is next to 1: beyond 25 it is 0, in double, too. */
+/* The gate's derivative, accurate even if the gate is near 1. Beyond 25 it is 0, in double as well. */
 static inline float autograd_cy_gelu_gate_slope_f32(float x) {
     float u;
     x = x > 25.0f ? 25.0f : x < -25.0f ? -25.0f : x;
@@ -329,7 +329,7 @@ static inline double autograd_cy_gelu_gate_slope_f64(double x) {
     return autograd_cy_sigmoid_slope_f64(u) * (1.5957691216057308 + 0.21406444881780073 * (x * x));
 }
 
-/* exp(scale * a * a) * 2**-k: the square is taken in two parts, else the result had its error times itself. */
+/* exp(scale * a * a) * 2**-k. The square is computed in two parts, because exp would magnify its rounding error. */
 static inline float autograd_cy_bell_part_f32(float a, float scale, int32_t *k) {
     const float shift = 12582912.0f;
     float hi = autograd_cy_float(autograd_cy_bits_f32(a) & 0xFFFFF000u), x = scale * (hi * hi), n, r;
@@ -479,8 +479,8 @@ static inline double autograd_cy_erf_f64(double x) {
     return a < 0.875 ? p : copysign(q, x);
 }
 
-/* sin(x + quarters * pi / 2) for |x| <= 2**19. The multiple of pi / 2 next to x is subtracted in three parts, each of which
-   it multiplies exactly, with what is lost by rounding (hi + lo). */
+/* sin(x + quarters * pi / 2) for |x| <= 2**19. The nearest multiple of pi / 2 is subtracted in three parts, whose products
+   with n are exact, and the rounding error is kept (hi + lo). */
 #define AUTOGRAD_CY_SIN_LIMIT 524288.0
 
 static inline double autograd_cy_turned_sin(double x, int quarters) {

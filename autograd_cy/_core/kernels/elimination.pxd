@@ -1,4 +1,4 @@
-"""LU decompositions with partial pivoting, and systems with them."""
+"""LU decompositions with partial pivoting, and their linear systems."""
 
 cdef tuple eliminated(object array)
 cdef object solved_eliminated(object lu, object pivots, object b, bint turned)

@@ -1,6 +1,6 @@
-"""LU decompositions with partial pivoting: narrow panels of columns by a loop, what is right of them by NumPy's products.
+"""LU decompositions with partial pivoting: narrow panels of columns by a loop, the rest by NumPy's products.
 
-Pivots are numbered from 1, as LAPACK numbers them, and chosen by its measure of complex numbers, |re| + |im|.
+As in LAPACK, pivots count from 1 and are chosen by |re| + |im|.
 
 Source: S. Toledo, "Locality of reference in LU decomposition with partial pivoting" (1997).
 """
@@ -16,7 +16,7 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cnp.import_array()
 
-# The functions that Cython makes of those of `number`: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "clones.h"
@@ -27,11 +27,11 @@ cdef extern from *:
     """
 
 cdef enum:
-    PANEL = 16          # columns that are eliminated one by one
+    PANEL = 16          # columns eliminated one by one
 
 
 cdef tuple eliminated(object array):
-    """(L and U in one, pivots, info) of matrices; info is the number of the first zero on U's diagonal, or 0."""
+    """(L and U in one array, pivots, info) of matrices; info is the number of the first zero on U's diagonal, or 0."""
     cdef Py_ssize_t m, n, k
     *sizes, m, n = array.shape
     k = min(m, n)
@@ -46,7 +46,7 @@ cdef tuple eliminated(object array):
 
 
 cdef int factor(object a, object pivots, object info, Py_ssize_t first, Py_ssize_t last) except -1:
-    """The columns from `first` to `last`, in place, below the rows that are done."""
+    """Factor the columns from `first` to `last` in place, below the finished rows."""
     cdef Py_ssize_t half = first + (last - first) // 2
     if last - first <= PANEL:
         return one_panel(a, pivots, info, first, last)
@@ -58,13 +58,13 @@ cdef int factor(object a, object pivots, object info, Py_ssize_t first, Py_ssize
 
 
 cdef int beyond(object a, object pivots, Py_ssize_t first, Py_ssize_t half, Py_ssize_t last) except -1:
-    """Rows `first` to `half` of U in the columns from `half` on."""
+    """Compute rows `first` to `half` of U in the columns from `half` to `last`."""
     swap(a[:, :, half:last], pivots[:, first:half], first, False)
     return substitute(a[:, first:half, first:half], a[:, first:half, half:last], False, True)
 
 
 cdef object solved_eliminated(object lu, object pivots, object b, bint turned):
-    """The X with A @ X = b, or with A.mH @ X = b, of matrices that eliminated() decomposed; batches are broadcast."""
+    """Solve A @ X = b, or A.mH @ X = b if `turned`, for matrices that eliminated() decomposed; batches are broadcast."""
     cdef Py_ssize_t n, columns
     cdef tuple own = lu.shape[:-2], others = b.shape[:-2], sizes = own
     *_, n, columns = b.shape
@@ -91,7 +91,7 @@ cdef object solved_eliminated(object lu, object pivots, object b, bint turned):
 
 
 cdef object signs_of(object pivots):
-    """1 or -1 for an even or odd number of exchanged rows."""
+    """1 or -1: the sign of the permutation of rows."""
     *sizes, columns = pivots.shape
     cdef cnp.ndarray signs = np.ones(sizes, np.int8), places = dense(pivots)
     cdef const int *row = <const int *> cnp.PyArray_DATA(places)
@@ -104,7 +104,7 @@ cdef object signs_of(object pivots):
 
 
 cdef object row_order(object pivots, Py_ssize_t rows):
-    """Which row of a matrix each row of L @ U is (int64)."""
+    """The row of the matrix that each row of L @ U equals (int64)."""
     *sizes, count = pivots.shape
     order = np.empty((*sizes, rows), np.int64)
     order[...] = np.arange(rows)
@@ -126,7 +126,7 @@ cdef void exchange(long long[:, ::1] order, const int[:, :] pivots) noexcept nog
 # the loops for each type
 
 cdef int one_panel(object a, object pivots, object info, Py_ssize_t first, Py_ssize_t last) except -1:
-    """A few columns, from their diagonal down: copied, so that what is summed lies side by side."""
+    """Factor a few columns from their diagonal down, in a transposed copy, so that columns are contiguous."""
     cdef cnp.ndarray columns = dense(np.swapaxes(a[:, first:, first:last], 1, 2))
     cdef npy_intp count, width, rows
     cdef void *p = cnp.PyArray_DATA(columns)
@@ -151,7 +151,7 @@ cdef int one_panel(object a, object pivots, object info, Py_ssize_t first, Py_ss
 
 
 cdef int swap(object a, object pivots, Py_ssize_t first, bint back) except -1:
-    """Exchange the rows from `first` on with those that the pivots name, or undo that."""
+    """Exchange the rows from `first` on with the rows that the pivots name, or undo it."""
     kind = a.dtype.char
     if kind == "f":
         swapped[float](a, pivots, first, back)
@@ -180,9 +180,9 @@ cdef void swapped(number[:, :, :] a, const int[:, :] pivots, Py_ssize_t first, b
 
 cdef void eliminate "autograd_cy_eliminate"(
         number *columns, int *pivots, int *failed, npy_intp count, npy_intp width, npy_intp rows) noexcept nogil:
-    """Column after column of each matrix. Pointers, for loops that are compiled for each instruction set.
+    """Eliminate column by column. Takes pointers because it is compiled for each instruction set.
 
-    `failed` gets the number of the first column that has no pivot, or 0.
+    `failed` receives the number of the first column without a pivot, or 0.
     """
     cdef npy_intp matrix, i, j, k, row
     cdef number factor, pivot
@@ -215,7 +215,7 @@ cdef void eliminate "autograd_cy_eliminate"(
 
 
 cdef inline npy_intp largest(const number *column, npy_intp first, npy_intp rows) noexcept nogil:
-    """Where the largest element from `first` on is."""
+    """The position of the largest element from `first` on."""
     cdef npy_intp i, row = first
     cdef double size = magnitude(column[first]), other
     for i in range(first + 1, rows):

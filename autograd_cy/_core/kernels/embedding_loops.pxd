@@ -1,4 +1,4 @@
-"""Rows of a table, taken by number, and gradients added to the rows that they belong to."""
+"""Gather of a table's rows by number, and scatter of their gradients."""
 
 from libc.stdint cimport int64_t
 

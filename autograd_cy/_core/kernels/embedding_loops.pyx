@@ -1,7 +1,7 @@
-"""Rows of a table, taken by number, and gradients added to the rows that they belong to (knows no Tensor).
+"""Gather of a table's rows by number, and scatter of their gradients (knows no Tensor).
 
-The numbers of rows were checked. Threads share what is taken, and of a gradient the rows of the table: each looks through all
-numbers and adds what belongs to its own rows, in the order in which they come.
+The caller has checked the row numbers. Threads share the output: gathered rows, or rows of the table's gradient. For the
+latter, each thread scans all numbers and adds to its own rows only, in order.
 """
 
 from libc.stdint cimport int64_t
@@ -11,7 +11,7 @@ from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport UNIT, parallel_for
 
-cdef struct Rows:               # the arrays of a loop that is shared
+cdef struct Rows:               # the arrays of a shared loop
     const void *source
     const int64_t *rows
     const int64_t *counts
@@ -19,7 +19,7 @@ cdef struct Rows:               # the arrays of a loop that is shared
     npy_intp n, inner
     int64_t skipped
 
-cdef struct Bags:               # the same for bags of rows: of a table, or of the gradient of the bags
+cdef struct Bags:               # the same for bags of rows; `table` may be the gradient of the bags
     const void *table
     const int64_t *rows
     const int64_t *starts
@@ -45,7 +45,7 @@ cdef void copy_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil
 
 cdef void add_to_rows(const real *g, const int64_t *rows, npy_intp n, npy_intp inner, int64_t skipped, const int64_t *counts,
                       real *out, npy_intp height) noexcept nogil:
-    """out[rows[i]] += g[i], but for the row `skipped`; divided by the row's count where there are `counts` (or NULL)."""
+    """out[rows[i]] += g[i], except for the row `skipped`; divided by the row's count if `counts` isn't NULL."""
     cdef Rows added = Rows(g, rows, counts, out, n, inner, skipped)
     cdef npy_intp weight = n * inner // max(height, 1) + 1
     parallel_for(add_f32 if real is float else add_f64, &added, height, weight, max(height // 4, 1))
@@ -60,7 +60,7 @@ cdef void add_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
 
 
 cdef inline void add_part(Rows *p, int64_t first, int64_t end, real kind) noexcept nogil:
-    """What belongs to the rows from `first` to `end`."""
+    """Add to the rows from `first` to `end`."""
     cdef const real *g
     cdef real *out
     cdef real scale
@@ -81,18 +81,18 @@ cdef inline void add_part(Rows *p, int64_t first, int64_t end, real kind) noexce
                 out[k] += g[k] * scale
 
 
-# bags of rows, one behind the other: those of bag b are from starts[b] to starts[b + 1]
+# consecutive bags of rows: bag b has rows[starts[b]:starts[b + 1]]
 
 cdef void add_bags(const real *table, const int64_t *rows, const int64_t *starts, npy_intp bags, npy_intp inner,
                    const real *factors, bint mean, real *out) noexcept nogil:
-    """out[b] = the sum of factors[i] * table[rows[i]] over the bag (factors NULL: 1), or the mean; 0 for an empty one."""
+    """out[b] = the sum of factors[i] * table[rows[i]] over the bag (factors NULL: 1), or the mean; 0 for an empty bag."""
     cdef Bags p = Bags(table, rows, starts, factors, NULL, out, bags, inner, mean)
     parallel_for(bags_f32 if real is float else bags_f64, &p, bags, weight_of_bag(&p))
 
 
 cdef void find_largest(const real *table, const int64_t *rows, const int64_t *starts, npy_intp bags, npy_intp inner,
                        int64_t *numbers, real *out) noexcept nogil:
-    """The first largest elements of bags and the numbers of their rows; 0 for an empty one."""
+    """The maxima of bags and the numbers of their rows (the first of equal ones); 0 for an empty bag."""
     cdef Bags p = Bags(table, rows, starts, NULL, numbers, out, bags, inner, False)
     parallel_for(largest_f32 if real is float else largest_f64, &p, bags, weight_of_bag(&p))
 
@@ -171,7 +171,7 @@ cdef void add_from_bags(const real *g, const int64_t *rows, const int64_t *start
 
 cdef void add_to_largest(const real *g, int64_t *numbers, const int64_t *starts, npy_intp bags, npy_intp inner, real *out,
                          npy_intp height) noexcept nogil:
-    """out[numbers[b, k], k] += g[b, k] for all bags but the empty ones."""
+    """out[numbers[b, k], k] += g[b, k] for all nonempty bags."""
     cdef Bags p = Bags(g, NULL, starts, NULL, numbers, out, bags, inner, False)
     parallel_for(to_largest_f32 if real is float else to_largest_f64, &p, height, bags * inner // max(height, 1) + 1,
                  max(height // 4, 1))
@@ -186,7 +186,7 @@ cdef void from_bags_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept n
 
 
 cdef inline void from_bags_part(Bags *p, int64_t first, int64_t end, real kind) noexcept nogil:
-    """What belongs to the rows from `first` to `end`."""
+    """Add to the rows from `first` to `end`."""
     cdef const real *g
     cdef const real *factors = <const real *> p.factors
     cdef real *out
@@ -214,7 +214,7 @@ cdef void to_largest_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept 
 
 
 cdef inline void to_largest_part(Bags *p, int64_t first, int64_t end, real kind) noexcept nogil:
-    """What belongs to the rows from `first` to `end`."""
+    """Add to the rows from `first` to `end`."""
     cdef const real *g = <const real *> p.table
     cdef real *out = <real *> p.out
     cdef npy_intp b, k

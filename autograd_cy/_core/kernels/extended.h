@@ -1,5 +1,5 @@
-/* The words of forward formulas for long double, by the C library's functions: compiled for any machine, for no machine
-   has vectors of them. Where the type has the bits of double, nothing calls them. */
+/* The functions of forward formulas for long double, by the C library. They are compiled once, since no machine has vectors
+   of this type. Where long double is double, they are not called. */
 #ifndef AUTOGRAD_CY_EXTENDED_H
 #define AUTOGRAD_CY_EXTENDED_H
 
@@ -35,7 +35,7 @@ AUTOGRAD_CY_G(sigmoid_slope)(long double x) {
     return e * (y * y);
 }
 
-/* b / (a * a + b * b), 0 where both are 0, scaled by the larger one */
+/* b / (a * a + b * b), 0 if both are 0, scaled by the larger one */
 AUTOGRAD_CY_G(over_square)(long double a, long double b) {
     long double q;
     if (fabsl(b) >= fabsl(a)) {

@@ -1,4 +1,4 @@
-"""Reductions and scans of longdouble, by NumPy's functions: those of float32 and float64 have loops of their own."""
+"""Reductions and scans of longdouble by NumPy's functions; other types have their own loops."""
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

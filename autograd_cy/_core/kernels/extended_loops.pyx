@@ -1,4 +1,4 @@
-"""Reductions and scans of longdouble, by NumPy's functions: NOTE [longdouble]. They keep the reduced dimensions."""
+"""Reductions and scans of longdouble by NumPy's functions: NOTE [longdouble]. They keep the reduced dimensions."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ cnp.import_array()
 
 
 cdef object shifted(object array, object axes):
-    """The array less its largest elements along the axes, and these; infinite ones count as 0."""
+    """(array - its maxima along the axes, the maxima); infinite maxima are not subtracted."""
     top = np.asarray(array.max(axes, keepdims=True, initial=-np.inf))
     return array - np.where(np.isfinite(top), top, 0), top
 
@@ -17,7 +17,7 @@ cdef cnp.ndarray extended_softmax(cnp.ndarray array, int dim, bint logarithmic):
     cdef object axis = dim if cnp.PyArray_NDIM(array) else ()
     with np.errstate(all="ignore"):
         x, top = shifted(array, axis)
-        x = x + np.where(np.isinf(top), np.nan, 0)           # no softmax of infinities alone
+        x = x + np.where(np.isinf(top), np.nan, 0)           # an infinite maximum has no softmax
         powers = np.exp(x)
         total = powers.sum(axis, keepdims=True)
         return np.ascontiguousarray(x - np.log(total) if logarithmic else powers / total).reshape(np.shape(array))
@@ -44,7 +44,7 @@ cdef cnp.ndarray extended_variance(cnp.ndarray array, tuple axes, double freedom
 
 
 cdef tuple extended_extremes(cnp.ndarray array, int dim, bint largest):
-    """(values, indices) of the largest or smallest elements up to each; of equal ones and of NaNs the last."""
+    """(values, indices) of running maxima or minima; the last of equal elements, and the last NaN."""
     cdef object numbers
     if cnp.PyArray_NDIM(array) == 0:
         return array.copy(), np.zeros((), np.int64)

@@ -1,4 +1,4 @@
-"""The gradient of the largest or the smallest element, which equal ones share."""
+"""The gradient of a maximum or minimum, shared by equal elements."""
 
 from autograd_cy._core.kernels.reduction_loops cimport Dims
 from autograd_cy._core.runtime cimport numpy_api as cnp

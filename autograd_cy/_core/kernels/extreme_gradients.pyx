@@ -1,6 +1,6 @@
-"""The gradient of the largest or the smallest element, which equal ones share (knows no Tensor).
+"""The gradient of a maximum or minimum, shared by equal elements (knows no Tensor).
 
-Two passes over a row, or over all rows that columns consist of: how many elements equal the result, and what each gets.
+Two passes over a row, or over all rows of columns: count the elements that equal the result, then write their shares.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ cdef inline bint is_result(Real x, Real y, bint finds_nan) noexcept nogil:
 
 
 cdef inline Real part_of(Real g, Real y, int count) noexcept nogil:
-    """What each of them gets. Of what was overwritten nothing is the result; NaN, which equals nothing, has NaN."""
+    """The share of each. The count is 0 if x was overwritten, or if the result is NaN: then the share is NaN."""
     if count == 0:
         return y if y != y else g
     return g * (1 / <Real> count)
@@ -42,7 +42,7 @@ cdef inline Real part_of(Real g, Real y, int count) noexcept nogil:
 
 cdef inline void share(const Real *g, const Real *x, const Real *y, Real *out, int *counts, npy_intp outer, npy_intp n,
                        npy_intp inner, bint finds_nan) noexcept nogil:
-    """x and out are (outer, n, inner), g and y (outer, inner). By pointers: a row of each is seen in one loop."""
+    """x and out are (outer, n, inner), g and y (outer, inner)."""
     cdef npy_intp i, k
     cdef int count
     cdef Real part
@@ -85,9 +85,9 @@ cdef void share_f64 "autograd_cy_share_f64"(
 
 
 cdef cnp.ndarray shared_gradient(cnp.ndarray g, cnp.ndarray x, cnp.ndarray y, Dims dims, bint finds_nan):
-    """The gradient of x, of which y is reduced along `dims`; None if that is not for these loops.
+    """The gradient of x, where y is x reduced along `dims`; None if these loops can't compute it.
 
-    They are for floats and doubles in C order, and dimensions that lie side by side. `finds_nan`: NaN equals NaN.
+    They take float32 and float64 in C order, and adjacent dimensions. `finds_nan`: NaN equals NaN.
     """
     cdef npy_intp outer = 1, n = 1, inner = 1
     cdef int axis, dtype_code = code_of(x)

@@ -1,21 +1,21 @@
 """Products of matrices and vectors, by NumPy's matmul loop (knows no Tensor).
 
 NOTE [Borrowed matmul]
-np.matmul takes 700 ns for two 4x4 matrices; its inner loop, which calls BLAS, takes 40. What calling it takes, besides
-NOTE [Borrowed loops] in loops.pyx:
-  1. dimensions are (batch, m, n, p); strides are those along the batch, then those of rows and columns. A transposed
-     operand is one with its strides exchanged, so gradients need no transposed copies;
-  2. the result is C-contiguous. Operands may have any strides, but for those that BLAS can't take (a gradient broadcast
-     from a sum, say) NumPy 2.0 multiplies element by element: large ones are copied first;
-  3. for n = 1, an outer product, the loop goes element by element, too: floats have a kernel here, ten times as fast;
-  4. newer versions copy what BLAS can't take: where memory runs out, the loop leaves a MemoryError behind.
+np.matmul takes 700 ns for two 4x4 matrices; its inner loop, which calls BLAS, takes 40. Rules for calling it, in addition
+to NOTE [Borrowed loops] in ufunc_loops.pyx:
+  1. dimensions are (batch, m, n, p); strides along the batch come first, then strides of rows and columns. Exchanging
+     strides transposes an operand, so gradients need no transposed copies;
+  2. the result is C-contiguous. Operands may have any strides, but if BLAS can't take them (a gradient broadcast from a
+     sum, say), NumPy 2.0 multiplies element by element: large ones are copied first;
+  3. for n = 1, an outer product, the loop also goes element by element: floats have a kernel here, ten times as fast;
+  4. newer versions copy operands that BLAS can't take; if memory runs out, the loop sets a MemoryError.
 
 NOTE [Threads in products]
-BLAS computes a small product in the thread that calls it. So a batch of small ones is shared among ours: each is the same
-call whoever makes it, and the bits are the same. By then no operand is left that NumPy would copy: a worker can't raise.
-A large product BLAS would share among its own threads. It is held to one (NOTE [BLAS and workers]), and our threads take
-stripes of the result, of rows or of columns, of which there are more. Stripes that one thread has to take in a row are one
-call: what nobody helps with is multiplied at once. A product with itself, transposed, stays BLAS's: it computes half of it.
+BLAS computes a small product in the calling thread. So our threads share a batch of small ones: each product is the same
+call in any thread, with the same bits. No operand is left that NumPy would copy, because a worker can't raise.
+BLAS would share a large product among its own threads. It is held to one (NOTE [BLAS and workers]), and our threads take
+stripes of the result: of rows, or of columns if these are more. Adjacent stripes of one thread become one call. BLAS keeps
+the product of a matrix with its own transpose, because it computes only half of it.
 """
 
 import numpy as np
@@ -40,8 +40,8 @@ cnp.import_array()
 cdef extern from *:
     """
     #include "clones.h"
-    /* A column times a row. The rows are short where samples have outer products: what a loop costs before its first
-       element counts, which typed memoryviews or pointers that may overlap make twice as much. */
+    /* A column times a row. Rows are short in batches of outer products, so a loop's overhead counts: typed memoryviews, or
+       pointers that may overlap, would double it. */
     #define OUTER(name, type) \\
         AUTOGRAD_CY_CLONED static void name(const char *column, npy_intp step, const type *restrict row, \\
                                             type *restrict out, npy_intp rows, npy_intp columns) { \\
@@ -66,8 +66,8 @@ cdef struct Product:            # a @ b, written to dense memory
     char *out
     npy_intp itemsize
     Kernel *kernel
-    int panel_type              # its code, for a product by panels; below 0: by the kernel
-    npy_intp stripes            # of each matrix, of rows, or of columns where they are more; counted through the batch
+    int panel_type              # the dtype's code for a product by panels; below 0: by the kernel
+    npy_intp stripes            # of each matrix: of rows, or of columns if these are more
 
 cdef struct Sums:
     Matrix *a
@@ -75,20 +75,20 @@ cdef struct Sums:
     float *out
 
 cdef enum:
-    TO_AN_ELEMENT = 8           # multiplications that take as long as an element of an elementwise loop
+    TO_AN_ELEMENT = 8           # multiplications that take as long as one element of an elementwise loop
     STRIPES = 8                 # of a matrix, at most
-    LONG_SUM = 4096             # products of float32, from which on their sum is kept in double ...
-    FEW_SUMS = 4                # ... where there are so few rows or columns: BLAS is no faster then
-    LANES = 16                  # rows or columns that BLAS takes together: stripes begin at multiples
+    LONG_SUM = 4096             # terms of a float32 sum that is accumulated in double ...
+    FEW_SUMS = 4                # ... if there are so few rows or columns that BLAS is no faster
+    LANES = 16                  # rows or columns that BLAS processes together: stripes begin at multiples
 
 borrow(MATMUL, np.matmul, lambda dtype_code: dtype_code)
 
 
 cdef cnp.ndarray product(cnp.ndarray left, bint turn_left, cnp.ndarray right, bint turn_right):
-    """left @ right, each first transposed if it is to be transposed; a new array.
+    """left @ right as a new array; each is transposed first if its flag says so.
 
-    Both are of one type, and of sizes that fit. A vector is a column, transposed a row: two of them make a number or an
-    outer product. Of 3-d arrays, both must be, the first dimension counts matrices.
+    Both have the same type and matching sizes. A vector is a column, or a row if transposed: two vectors give a scalar or an
+    outer product. 3-d arrays (both, or neither) are batches of matrices.
     """
     if code_of(left) == BFLOAT16:
         return cast(product(cast(left, FLOAT32), turn_left, cast(right, FLOAT32), turn_right), BFLOAT16)
@@ -129,7 +129,7 @@ cdef void multiply_matrices(int dtype_code, Matrix *a, Matrix *b, char *out) noe
 
 
 cdef Product product_of(int dtype_code, Matrix *a, Matrix *b, char *out, npy_intp itemsize) noexcept nogil:
-    """How it is computed. A product with itself, transposed, is BLAS's: it computes half of it."""
+    """Choose panels or BLAS. BLAS computes only half of the product of a matrix with its own transpose."""
     cdef bint by_panels = a.data != b.data and panels_suit(
         dtype_code, a.rows, a.columns, b.columns, b.column_stride == itemsize)
     return Product(a, b, out, itemsize, &MATMUL[dtype_code], dtype_code if by_panels else -1, 1)
@@ -141,7 +141,7 @@ cdef cnp.ndarray conjugated(cnp.ndarray array):
 
 
 cdef Matrix matrix_of(cnp.ndarray array, bint transposed) noexcept:
-    """The matrix, or the batch of matrices, that an array holds."""
+    """An array as a matrix or a batch of matrices."""
     cdef int ndim = cnp.PyArray_NDIM(array)
     cdef Matrix m
     m.data = cnp.PyArray_BYTES(array)
@@ -160,14 +160,14 @@ cdef Matrix matrix_of(cnp.ndarray array, bint transposed) noexcept:
 
 
 cdef void turn(Matrix *m) noexcept:
-    """Transpose it."""
+    """Transpose in place."""
     m.rows, m.columns = m.columns, m.rows
     m.row_stride, m.column_stride = m.column_stride, m.row_stride
 
 
 cdef void fold(Matrix *a, Matrix *b) noexcept:
-    """Make a batch of products with one and the same matrix one product of a tall matrix, of whose result the memory is the
-    same: a[k] @ b for all k, or a @ b[k] for columns b[k]."""
+    """Turn a batch of products with the same matrix into one product of a tall matrix, with the same memory layout of the
+    result: a[k] @ b for all k, or a @ b[k] for columns b[k]."""
     cdef Matrix left
     if a.batch_stride == 0 and b.batch_stride != 0 and b.columns == 1:
         left = b[0]
@@ -184,7 +184,7 @@ cdef void fold(Matrix *a, Matrix *b) noexcept:
 
 
 cdef bint suits_blas(Matrix *m, npy_intp itemsize) noexcept:
-    """Whether the rows, or the columns, are contiguous and don't overlap."""
+    """Whether rows or columns are contiguous and don't overlap."""
     return ((m.column_stride == itemsize and m.row_stride >= m.columns * itemsize and m.row_stride % itemsize == 0)
             or (m.row_stride == itemsize and m.column_stride >= m.rows * itemsize and m.column_stride % itemsize == 0))
 
@@ -228,7 +228,7 @@ cdef void multiply_large(Product *made, npy_intp each) noexcept nogil:
 
 
 cdef void multiply_stripes(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-    """Some stripes: what is left of a matrix, whole matrices, and the first stripes of another."""
+    """Some stripes: the last ones of a matrix, whole matrices, and the first ones of another."""
     cdef Product *made = <Product *> data
     cdef npy_intp n = made.stripes, last
     if first % n != 0:
@@ -243,7 +243,7 @@ cdef void multiply_stripes(void *data, Py_ssize_t first, Py_ssize_t end) noexcep
 
 
 cdef void multiply_stripe(Product *made, npy_intp k, npy_intp first, npy_intp end) noexcept nogil:
-    """Stripes of one matrix, side by side."""
+    """Adjacent stripes of one matrix."""
     cdef Matrix a = made.a[0], b = made.b[0]
     cdef npy_intp row_size = b.columns * made.itemsize, start
     cdef char *out = made.out + k * a.rows * row_size
@@ -268,7 +268,7 @@ cdef inline npy_intp border(npy_intp n, npy_intp stripe, npy_intp stripes) noexc
 
 
 cdef void multiply_one(Product *made, Matrix *a, Matrix *b, char *out) noexcept nogil:
-    """A part of a product, whose rows are as far apart as the whole one's."""
+    """A part of a product, written into rows of the whole result."""
     cdef npy_intp row_size = made.b.columns * made.itemsize
     cdef npy_intp[4] dims
     cdef npy_intp[9] strides
@@ -330,7 +330,7 @@ cdef inline Matrix turned(const Matrix *m) noexcept:
 
 
 cdef object contiguous_columns(Matrix *m):
-    """Copy the columns of matrices, if they are not contiguous. Returns what holds the memory."""
+    """Copy the columns of matrices if they are not contiguous. Returns the array that owns the copy."""
     cdef npy_intp size = m.rows * m.columns, count = m.batch if m.batch_stride else 1, matrix, column
     cdef cnp.ndarray copies
     cdef char *data
@@ -375,7 +375,7 @@ cdef void multiply_in_turn(Product *made, npy_intp first, npy_intp end) noexcept
 
 
 cdef void prefer_rows(Matrix *a, Matrix *b, npy_intp itemsize) noexcept:
-    """Make a dense column times a number a number times a row: the inner loop goes along rows."""
+    """Turn a dense column times a scalar into a scalar times a row, because the inner loop runs along rows."""
     if b.columns == 1 and a.row_stride == itemsize:
         turn(a)
         turn(b)

@@ -1,8 +1,8 @@
-"""Weighted sums of elements of planes that an index tells for each point (knows no Tensor).
+"""For each point, a weighted sum of indexed elements of a plane (knows no Tensor).
 
 Arrays, all contiguous: planes x (batches, channels, n), index and weights (batches, points, taps), results g (batches,
-channels, points). An index below 0 is an element that there is not; the caller sees to it that none is n or more. Threads
-share planes, or points: no two write to the same element.
+channels, points). A negative index contributes nothing; the caller ensures that none is n or more. Threads share planes or
+points, so that no two write to the same element.
 """
 
 from autograd_cy._core.arrays.buffers cimport new_array
@@ -17,7 +17,7 @@ ctypedef fused real:
     float
     double
 
-cdef struct Points:         # the arrays of a loop that is shared; x and g, of which one is written, or the weights
+cdef struct Points:         # the arrays of a shared loop; it writes x, g or the weights
     void *x
     void *g
     void *weights
@@ -32,14 +32,14 @@ cdef Points points_of(cnp.ndarray x, cnp.ndarray g, cnp.ndarray index, cnp.ndarr
 
 
 cdef cnp.ndarray planes_like(cnp.ndarray planes, npy_intp n):
-    """A new array for planes of n elements, as many as there are others."""
+    """A new array of as many planes, of n elements each."""
     cdef npy_intp[3] dims
     dims[0], dims[1], dims[2] = cnp.PyArray_DIM(planes, 0), cnp.PyArray_DIM(planes, 1), n
     return new_array(code_of(planes), 3, dims)
 
 
 cdef cnp.ndarray gathered(cnp.ndarray x, cnp.ndarray index, cnp.ndarray weights):
-    """For each plane and point the sum of weights times elements of x."""
+    """For each plane and point, the sum of weights times elements of x."""
     cdef cnp.ndarray g = planes_like(x, cnp.PyArray_DIM(index, 1))
     cdef Points p = points_of(x, g, index, weights)
     if cnp.PyArray_SIZE(g):
@@ -59,7 +59,7 @@ cdef cnp.ndarray scattered(cnp.ndarray g, cnp.ndarray index, cnp.ndarray weights
 
 
 cdef cnp.ndarray products(cnp.ndarray g, cnp.ndarray x, cnp.ndarray index):
-    """For each tap the sum over channels of g times the element of x: the gradient for its weight."""
+    """For each tap, the sum over channels of g times the element of x: the gradient of its weight."""
     cdef cnp.ndarray weights = new_array(code_of(x), 3, cnp.PyArray_DIMS(index))
     cdef Points p = points_of(x, g, index, weights)
     if cnp.PyArray_SIZE(weights):

@@ -1,4 +1,4 @@
-"""Loops of layer_norm over dense arrays, seen as rows of n elements."""
+"""Loops of layer_norm over dense arrays, as rows of n elements."""
 
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

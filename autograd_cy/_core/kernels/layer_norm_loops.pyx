@@ -1,8 +1,8 @@
 """Loops of layer_norm over dense arrays (knows no Tensor).
 
-An array is seen as rows of n elements, each normalized by its own mean and variance. A row stays in the cache while it is
-passed over: the variance is that of deviations from the mean, so nothing cancels. Sums go LANES at a time, and from block
-to block in double. Threads share rows, and for the gradient of the weight, which is a sum over all rows, columns.
+An array is viewed as rows of n elements, each normalized by its own mean and variance. A row stays in the cache between
+passes. The variance is computed from deviations from the mean, so nothing cancels. Sums go LANES at a time, and from block
+to block in double. Threads share rows or, for the weight's gradient (a sum over all rows), columns.
 """
 
 from libc.math cimport sqrt
@@ -12,7 +12,7 @@ from autograd_cy._core.kernels.variance_loops cimport LANES, folded, is_lost, lo
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport parallel_for
 
-# The functions that Cython makes of those of `real` numbers: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "clones.h"
@@ -30,7 +30,7 @@ cdef extern from *:
     """
 
 cdef enum:
-    BLOCK = 512             # elements that are summed lane by lane before the lanes are put together
+    BLOCK = 512             # elements summed lane by lane before the lanes are added
     COLUMNS = 256           # columns of the weight's gradient that are summed together ...
     ROWS = 64               # ... over so many rows, before they are added in double
 
@@ -61,7 +61,7 @@ cdef void sums_of_products "autograd_cy_sums_of_products"(
         n -= size
 
 
-cdef struct Layers:         # the arrays of a loop that is shared
+cdef struct Layers:         # the arrays of a shared loop
     const void *g
     const void *x
     const void *weight
@@ -77,7 +77,7 @@ cdef struct Layers:         # the arrays of a loop that is shared
 
 cdef void normalize_layers(const real *x, const real *weight, const real *bias, real *y, real *means, real *scales,
                            npy_intp rows, npy_intp n, double eps) noexcept nogil:
-    """y = (x - mean) / sqrt(variance + eps) * weight + bias; the factors are kept in `scales`. Weight, bias: or NULL."""
+    """y = (x - mean) / sqrt(variance + eps) * weight + bias; stores the factors in `scales`. Weight, bias: may be NULL."""
     cdef Layers layers = Layers(NULL, x, weight, bias, means, scales, y, rows, n, eps)
     parallel_for(normalize_f32 if real is float else normalize_f64, &layers, rows, n)
 
@@ -107,7 +107,7 @@ cdef void normalize_part "autograd_cy_normalize_part"(
     while row < end:
         center = <real> (row_total(x + row * n, n) / n) if n else 0
         sums_of_deviations(x + row * n, n, center, &sums[0])
-        rest = sums[0] / n if n else 0         # by how much the center missed the mean, being rounded
+        rest = sums[0] / n if n else 0         # the rounding error of the center
         means[row] = <real> (center + rest)
         scales[row] = <real> (1 / sqrt(sums[1] / n - rest * rest + eps))
         scale_row(x + row * n, weight, bias, y + row * n, n, center, <real> rest, scales[row])
@@ -116,7 +116,7 @@ cdef void normalize_part "autograd_cy_normalize_part"(
 
 cdef void normalize_lost(const real *x, const real *weight, const real *bias, real *y, const real *means, real *scales,
                          npy_intp row, npy_intp end, npy_intp n, double eps) noexcept nogil:
-    """Normalize anew the rows whose squares left the range of the type."""
+    """Normalize again the rows whose squares left the range of the type."""
     cdef double variance
     while row < end:
         if is_lost(scales[row], scales[row]):
@@ -192,7 +192,7 @@ cdef void gradient_part "autograd_cy_gradient_part"(
 
 cdef void layer_weight_gradient(const real *g, const real *x, const real *means, const real *scales, real *out,
                                 npy_intp rows, npy_intp n) noexcept nogil:
-    """The gradient of the weight: over all rows, the sum of g * (x - mean) * scale."""
+    """The gradient of the weight: the sum over all rows of g * (x - mean) * scale."""
     cdef Layers layers = Layers(g, x, NULL, NULL, <void *> means, <void *> scales, out, rows, n, 0)
     parallel_for(weight_f32 if real is float else weight_f64, &layers, n, rows, max(n // 4 // LANES, 1) * LANES)
 

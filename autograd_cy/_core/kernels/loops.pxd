@@ -6,7 +6,7 @@ from autograd_cy._core.arrays.orders cimport MAX_DIMS
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-# NumPy's signature of an inner loop: `dims[0]` elements, one pointer and one stride (in bytes) an operand
+# NumPy's signature of an inner loop: `dims[0]` elements; one pointer and one stride (in bytes) per operand
 ctypedef void (*Loop)(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil
 
 cdef struct Kernel:
@@ -23,7 +23,7 @@ ctypedef fused Word:                # elements of 1, 2, 4, 8 and 16 bytes, whate
 cdef enum:
     MAX_OPERANDS = 6
 
-cdef struct Walk:                   # the operands of a loop as they are walked through
+cdef struct Walk:                   # the operands of a loop and their strides during iteration
     int ndim
     npy_intp[MAX_DIMS] shape
     char *data[MAX_OPERANDS]

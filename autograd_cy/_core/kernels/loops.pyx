@@ -25,9 +25,9 @@ cdef enum:
 
 
 cdef cnp.ndarray evaluate(Kernel *kernel, PyObject **arrays, int n, int dtype_code, cnp.ndarray out, bint keep_gil=False):
-    """Call a kernel on `n` broadcast arrays; the result is `out`, of their shape, or (None) a new array of type `dtype_code`.
+    """Call a kernel on `n` broadcast arrays. The result is `out`, or a new array of type `dtype_code` if that is None.
 
-    RuntimeError where shapes don't broadcast. `keep_gil`: case 6 of NOTE [Threads].
+    RuntimeError if shapes don't broadcast. `keep_gil`: case 6 of NOTE [Threads].
     """
     cdef char *data[MAX_OPERANDS]
     cdef npy_intp[MAX_OPERANDS] strides
@@ -104,7 +104,7 @@ cdef cnp.ndarray evaluate_strided(Kernel *kernel, PyObject **arrays, int n, int 
 
 
 cdef list set_operands(Walk *walk, PyObject **arrays, int n):
-    """Enter `n` arrays. Returns the copies of those that are not aligned (None: all are), to be held during the walk."""
+    """Enter `n` arrays, with copies of unaligned ones. Returns these copies (or None), to be held during the walk."""
     cdef list copies = None
     cdef cnp.ndarray array
     cdef int k
@@ -120,7 +120,7 @@ cdef list set_operands(Walk *walk, PyObject **arrays, int n):
 
 
 cdef inline bint is_whole(Walk *walk, cnp.ndarray array) noexcept:
-    """Whether an array has the shape of the result, in C order: which is the result's, if it is the first operand."""
+    """Whether an array has the result's shape, in C order. If the first operand has, the result is in C order."""
     return cnp.PyArray_IS_C_CONTIGUOUS(array) and has_shape(walk, array)
 
 
@@ -204,7 +204,7 @@ cdef void coalesce(Walk *walk, int n) noexcept nogil:
     walk.ndim = last + 1
 
 
-cdef struct Cut:                    # a walk that is shared
+cdef struct Cut:                    # a shared walk
     Walk *walk
     int n
     Part part
@@ -213,7 +213,7 @@ cdef struct Cut:                    # a walk that is shared
 
 
 cdef void share(Walk *walk, int n, Part part, void *data, bint keep_gil=False) noexcept nogil:
-    """Coalesce the dimensions and call `part` on the walk, or on parts of it, if that is worth threads."""
+    """Coalesce the dimensions and call `part` on the walk, or on parts of it if threads are worthwhile."""
     cdef Cut cut = Cut(walk, n, part, data, 0)
     cdef npy_intp size = 1, grain = 1
     cdef int axis
@@ -237,7 +237,7 @@ cdef void share(Walk *walk, int n, Part part, void *data, bint keep_gil=False) n
 
 
 cdef int axis_to_cut(Walk *walk, int n) noexcept nogil:
-    """A dimension along which results lie apart: the first that is long, else the longest; -1 if there is none."""
+    """A dimension along which results are distinct: the first long one, else the longest; -1 if there is none."""
     cdef int axis, longest = -1
     for axis in range(walk.ndim):
         if walk.strides[n - 1][axis] != 0 and walk.shape[axis] > 1:
@@ -297,7 +297,7 @@ cdef void call_part(Walk *walk, int n, void *called) noexcept nogil:
             return
 
 
-cdef struct Flat:                   # a run that is shared
+cdef struct Flat:                   # a shared run
     Kernel *kernel
     char **data
     npy_intp *strides
@@ -328,9 +328,9 @@ cdef void call_flat_part(void *data, Py_ssize_t first, Py_ssize_t end) noexcept 
 
 cdef void call_flattened(Loop loop, char **args, npy_intp n, const npy_intp *strides, int operands,
                          npy_intp itemsize) noexcept nogil:
-    """Call a loop for a block of elements at a time, the operands that are not contiguous copied into one.
+    """Call a loop for a block of elements at a time, with copies of operands that are not contiguous.
 
-    All are of one type; the last is the result. One with stride 0, a number for example, is copied once.
+    All have one type; the last is the result. An operand with stride 0, such as a scalar, is copied once.
     """
     cdef char[MAX_OPERANDS][FLAT_BYTES] blocks
     cdef char *own[MAX_OPERANDS]

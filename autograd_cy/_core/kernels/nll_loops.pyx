@@ -1,7 +1,7 @@
-"""The elements of an array that stand for a class: summed up, and spread over zeros (knows no Tensor).
+"""The elements of an array at the target classes: their sums, and the transpose (knows no Tensor).
 
-An array (classes,), (n, classes) or (n, classes, inner, ...) goes with a target of class numbers, of that shape without
-the classes, and perhaps a weight for each class.
+The array is (classes,), (n, classes) or (n, classes, inner, ...). The target holds class numbers and has the same shape
+without the classes. There may be a weight for each class.
 """
 
 from cython cimport floating
@@ -16,7 +16,7 @@ cnp.import_array()
 
 
 cdef Layout layout_of(cnp.ndarray x, cnp.ndarray target, cnp.ndarray weight, long long ignore_index) except *:
-    """Of dense arrays, whose types are those of the loops. RuntimeError if ndarray.resize() changed one since it was saved."""
+    """For dense arrays of the loops' types. RuntimeError if ndarray.resize() changed one since it was saved."""
     cdef int ndim = cnp.PyArray_NDIM(x), axis
     cdef Layout p
     p.n = cnp.PyArray_DIM(x, 0) if ndim > 1 else 1
@@ -33,7 +33,7 @@ cdef Layout layout_of(cnp.ndarray x, cnp.ndarray target, cnp.ndarray weight, lon
 
 
 cdef int check_gradient(const Layout *p, cnp.ndarray g, bint each) except -1:
-    """Refuse a gradient that has not one element, or (`each`) one for each target."""
+    """Refuse a gradient unless it has one element, or one per target if `each`."""
     cdef npy_intp count = p.n * p.inner if each else 1
     if cnp.PyArray_SIZE(g) != count:
         raise RuntimeError(f"nll_loss: expected a gradient of {count} elements, got one of shape {list(sizes_of(g))}")
@@ -41,10 +41,9 @@ cdef int check_gradient(const Layout *p, cnp.ndarray g, bint each) except -1:
 
 
 cdef npy_intp pick(const Layout *p, const floating *x, bint picked, floating *losses, Totals *totals) noexcept nogil:
-    """Sum up -weight * x at the targets, and the weights; write each loss to `losses`, unless that is NULL.
+    """Sum -weight * x at the targets, and the weights; write each loss to `losses` unless that is NULL.
 
-    `picked`: x holds what stands at the targets and nothing else. Returns the position of the first target that is no class,
-    or -1.
+    `picked`: x holds only the elements at the targets. Returns the position of the first target that is no class, or -1.
     """
     cdef npy_intp i, j, k = 0
     cdef long long t
@@ -70,7 +69,7 @@ cdef npy_intp pick(const Layout *p, const floating *x, bint picked, floating *lo
 
 
 cdef void put(const Layout *p, const floating *g, bint each, double divisor, floating *out) noexcept nogil:
-    """out = -weight * g / divisor at the targets; `each` of them has a g of its own, or one is for all."""
+    """out = -weight * g / divisor at the targets, with one g for `each` target or one for all."""
     cdef npy_intp i, j, k = 0
     cdef long long t
     cdef floating w = 1
@@ -78,7 +77,7 @@ cdef void put(const Layout *p, const floating *g, bint each, double divisor, flo
     for i in range(p.n):
         for j in range(p.inner):
             t = p.target[k]
-            if counts(p, t):            # somebody may have written to the array since
+            if counts(p, t):            # the target may have been overwritten since
                 if weight != NULL:
                     w = weight[t]
                 out[(i * p.classes + t) * p.inner + j] = <floating> (-w * g[k if each else 0] / divisor)
@@ -87,9 +86,9 @@ cdef void put(const Layout *p, const floating *g, bint each, double divisor, flo
 
 cdef cnp.ndarray picked(cnp.ndarray x, cnp.ndarray target, cnp.ndarray weight, long long ignore_index, bint each,
                         Totals *totals, cnp.ndarray logs=None):
-    """The sums of -weight * x at the targets and of the weights, in `totals`; with `each` the array of the single ones.
+    """The sums of -weight * x at the targets and of the weights, in `totals`; with `each`, returns the array of losses.
 
-    `logs`: what x would have at the targets, of the type that x is computed in; then nothing of x counts but its sizes.
+    `logs` gives the elements at the targets, in x's computing type; then only the sizes of x matter.
     """
     cdef int own = code_of(x), dtype_code = kernel_code(x)
     x, target = flat(x, dtype_code), flat(target, INT64)
@@ -114,7 +113,7 @@ cdef cnp.ndarray picked(cnp.ndarray x, cnp.ndarray target, cnp.ndarray weight, l
 
 cdef cnp.ndarray spread(cnp.ndarray g, tuple sizes, cnp.ndarray target, cnp.ndarray weight, long long ignore_index,
                         bint each, double divisor):
-    """The transposed operation: zeros of those sizes, with -weight * g / divisor at the targets."""
+    """The transpose: zeros of these sizes, with -weight * g / divisor at the targets."""
     cdef int own = code_of(g), dtype_code = kernel_code(g), axis, ndim = len(sizes)
     cdef npy_intp[MAX_DIMS] dims
     for axis in range(ndim):

@@ -1,4 +1,4 @@
-"""Arrays with borders made of their own elements."""
+"""Padding of arrays with their own elements."""
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

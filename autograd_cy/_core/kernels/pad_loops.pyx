@@ -1,7 +1,7 @@
-"""Arrays with borders made of their own elements: maps of the last three dimensions say from where (knows no Tensor).
+"""Padding of arrays with their own elements, by index maps of the last three dimensions (knows no Tensor).
 
-The longest run of the last dimension that is taken as it is, what is inside, is copied or added at once. Planes are shared
-among threads; the transposed operation adds within a plane alone.
+The inside of the last dimension is one contiguous run, which is copied or added at once. Threads share planes; the transpose
+adds only within a plane.
 """
 
 from cython cimport floating
@@ -19,7 +19,7 @@ cdef struct Border:
     npy_intp[3] inside          # the sizes without borders, and with them
     npy_intp[3] whole
     const npy_intp *maps[3]
-    npy_intp start, run         # of the last dimension, what is taken as it is
+    npy_intp start, run         # the contiguous run of the last dimension
     void *x
     void *y
 
@@ -86,7 +86,7 @@ cdef void fold_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
 
 
 cdef Border border_of(tuple sizes, list maps):
-    """Sizes without borders, of all dimensions, and three maps, the last dimension's last."""
+    """From the sizes of all dimensions without borders, and the maps of the last three dimensions."""
     cdef Border p
     cdef int k, ndim = len(sizes)
     cdef cnp.ndarray indices
@@ -114,7 +114,7 @@ cdef tuple sizes_with(tuple sizes, list maps):
 
 
 cdef cnp.ndarray spread_out(cnp.ndarray x, list maps):
-    """A new array of floats with borders. The maps, arrays of indices (npy_intp), are checked."""
+    """A new array with borders, of a floating-point type. The caller has checked the maps, arrays of npy_intp."""
     cdef int own = code_of(x), dtype_code = kernel_code(x), k
     cdef cnp.ndarray dense = flat(x, dtype_code), y
     cdef tuple sizes = (<object> x).shape
@@ -129,7 +129,7 @@ cdef cnp.ndarray spread_out(cnp.ndarray x, list maps):
 
 
 cdef cnp.ndarray folded_in(cnp.ndarray g, list maps, tuple sizes):
-    """The transposed operation, into an array of those sizes."""
+    """The transpose: an array of these sizes."""
     cdef int own = code_of(g), dtype_code = kernel_code(g), k
     cdef cnp.ndarray dense = flat(g, dtype_code), x
     cdef Border p = border_of(sizes, maps)

@@ -56,7 +56,7 @@ static PanelProduct *const panel_products[3][2] = {
 static PanelProduct *const panel_products[1][2] = {{panel_f32, panel_f64}};
 #endif
 
-/* Columns of a matrix as a panel of n rows, with zeros behind them. */
+/* Copy columns of a matrix to a panel of n rows, padded with zeros. */
 #define FILL_PANEL(name, type, turn_4x4) \
     AUTOGRAD_CY_CLONED static void name(const char *b, npy_intp b_row, npy_intp b_column, char *panel, npy_intp n, \
                                         npy_intp columns) { \

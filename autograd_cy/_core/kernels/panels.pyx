@@ -1,17 +1,17 @@
-"""Products of matrices of float32 or float64 by panels of the second (knows no Tensor).
+"""Products of float32 or float64 matrices by panels of the second matrix (knows no Tensor).
 
 NOTE [Panels]
-A panel is 128 bytes of each row of a matrix, side by side: so the cache of the first level holds it while all rows of the
-first matrix are multiplied by it, six at a time, straight from where they lie.
-  1. A product by BLAS copies both matrices, and a call of it takes a while before it multiplies. 1024 x 128 by 128 x 512 of
-     float32: 113 Gflop/s so, 102 by OpenBLAS; 128 x 32 by 32 x 96: 96 and 72 (Zen 4, whose best is 118). OpenBLAS is as
-     fast or faster in up to 10^6 multiplications by a matrix that lies row by row, for which it has loops that copy
-     nothing; and beyond MOST, as it copies what the cache of the second level can't hold.
-  2. An element is the sum over blocks of DEPTH of sums in order, each term a fused multiply-add where the machine has them.
-     That depends on no other element: the bits are the same for any number of threads and for any part of the product.
-  3. Loops stand in panels.h, for vectors of 64, 32 and 16 bytes; the machine's best is taken when the module is imported.
-     Without fused multiply-adds, BLAS multiplies. `use_panels` lets tests and measurements choose.
-  4. Strides may be anything: no operand is copied but panel by panel, on the stack, and that not where it doesn't pay.
+A panel is 128 bytes of each row of a matrix, copied together, so that it stays in the L1 cache. All rows of the first matrix
+are multiplied by it, six at a time, in place.
+  1. BLAS copies both matrices, and a call has overhead. 1024 x 128 by 128 x 512 of float32: 113 Gflop/s by panels, 102 by
+     OpenBLAS; 128 x 32 by 32 x 96: 96 and 72 (Zen 4, whose peak is 118). OpenBLAS is as fast or faster in two cases: for up
+     to 10^6 multiplications by a row-major matrix, where its loops copy nothing, and beyond MOST, where it copies what
+     exceeds the L2 cache.
+  2. An element is a sum over blocks of DEPTH, each summed in order, with fused multiply-adds where the machine has them. It
+     depends on no other element, so the bits are the same for any number of threads and any part of the product.
+  3. The loops are in panels.h, for vectors of 64, 32 and 16 bytes; the import picks the machine's best. Without fused
+     multiply-adds, BLAS multiplies. Tests and measurements choose with `use_panels`.
+  4. Strides may be arbitrary: operands are copied only panel by panel, on the stack, and only if that pays.
 """
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64
@@ -32,21 +32,21 @@ cdef extern from "panels.h":
 
 cdef enum:
     DEPTH = 320             # rows of a panel, at most: 40 kB
-    HELD = 1 << 19          # bytes of the first matrix that are multiplied by all panels in turn: half a second-level cache
-    BY_ROWS = 8             # times as much work has to be there if the second matrix lies row by row
+    HELD = 1 << 19          # bytes of the first matrix that are multiplied by all panels in turn: half an L2 cache
+    BY_ROWS = 8             # times as much work is required if the second matrix is row-major
     MOST = 1 << 28          # multiplications of float64; twice as many of float32
-    LINE = 64               # of the cache
-    FEW_ROWS = 128          # of the first matrix: a panel of rows that are contiguous is not worth its copy ...
+    LINE = 64               # bytes of a cache line
+    FEW_ROWS = 128          # of the first matrix: contiguous rows are not worth copying to a panel ...
     SHORT = 32              # bytes of a row, for which vectors of 32 bytes suffice
-    ALIASED = 1024          # ... unless they lie multiples of that many bytes apart, so that they drive each other out
+    ALIASED = 1024          # ... unless they are multiples of so many bytes apart and evict each other from the cache
 
 cdef int BEST = best_vectors()
 cdef int level = BEST if BEST > 0 or AUTOGRAD_CY_DEBUG else -1     # of panel_products; below 0: BLAS multiplies
 
 
 def use_panels(wanted=None):
-    """use_panels(wanted) -> int: multiply by the loops of this level, 0 to 2, or by BLAS (-1); None for the machine's best.
-    Returns what it was. For tests, while no other thread computes; ValueError for what the machine can't do."""
+    """use_panels(wanted) -> int: multiply by the loops of this level (0 to 2) or by BLAS (-1); None for the machine's best.
+    Returns the previous level. For tests, while no other thread computes. ValueError if the machine lacks the level."""
     global level
     before = level
     if wanted is not None and not -1 <= wanted <= BEST:
@@ -61,7 +61,7 @@ cdef PanelProduct *panel_product(int dtype_code, npy_intp bytes) noexcept nogil:
 
 
 cdef int vectors() noexcept nogil:
-    """What the loops of a product, or of a convolution, may use: 0 to 2."""
+    """The level (0 to 2) for the loops of products and convolutions."""
     return max(level, 0)
 
 
@@ -71,8 +71,8 @@ cdef bint has_panels(int dtype_code, npy_intp m, npy_intp p) noexcept nogil:
 
 
 cdef bint panels_suit(int dtype_code, npy_intp m, npy_intp n, npy_intp p, bint by_rows) noexcept nogil:
-    """Whether a product (m, n) by (n, p), which BLAS would compute in one call, is computed by panels. `by_rows`: the second
-    lies row by row, so that BLAS copies nothing."""
+    """Whether to compute a product (m, n) by (n, p) by panels rather than one BLAS call. `by_rows`: the second matrix is
+    row-major, so that BLAS copies nothing."""
     cdef npy_intp itemsize = sizeof(float) if dtype_code == FLOAT32 else sizeof(double), work = m * n * p
     if n == 0 or not has_panels(dtype_code, m, p):
         return False
@@ -82,7 +82,7 @@ cdef bint panels_suit(int dtype_code, npy_intp m, npy_intp n, npy_intp p, bint b
 cdef void multiply_by_panels(int dtype_code, const char *a, npy_intp a_row, npy_intp a_column, const char *b, npy_intp b_row,
                              npy_intp b_column, char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp p,
                              bint add) noexcept nogil:
-    """out = a @ b, or with `add` out + a @ b: (m, n) by (n, p), none of them 0. The rows of `out` are contiguous."""
+    """out = a @ b, or with `add` out + a @ b: (m, n) by (n, p), no size 0. The rows of `out` are contiguous."""
     cdef char[DEPTH * PANEL_BYTES + LINE] memory
     cdef char *panel = memory + LINE - <npy_intp> memory % LINE
     cdef npy_intp itemsize = sizeof(float) if dtype_code == FLOAT32 else sizeof(double)
@@ -102,7 +102,7 @@ cdef void multiply_by_panels(int dtype_code, const char *a, npy_intp a_row, npy_
 cdef void multiply_rows(int dtype_code, const char *a, npy_intp a_row, npy_intp a_column, const char *b, npy_intp b_row,
                         npy_intp b_column, char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp p, bint add,
                         char *panel) noexcept nogil:
-    """Some rows of the product, or of what its sums are at DEPTH columns of the first matrix more."""
+    """Some rows of the product, for up to DEPTH columns of the first matrix."""
     cdef bint is_float = dtype_code == FLOAT32
     cdef npy_intp itemsize = sizeof(float) if is_float else sizeof(double), columns
     cdef bint in_place = m <= FEW_ROWS and b_column == itemsize and b_row % ALIASED != 0

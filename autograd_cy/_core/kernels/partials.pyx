@@ -1,8 +1,8 @@
-"""Reductions cut along what is reduced: partial results, which are reduced in turn (knows no Tensor).
+"""Reductions split along a reduced dimension into partial results, which are then reduced (knows no Tensor).
 
-Where results lie apart along a long dimension, that is cut (`share`). Where the outermost dimension is reduced, cutting
-another one would take each thread through all rows, most of them in another's cache. So it is cut into PARTS, each
-reduced on its own: as many for any number of threads, so that the bits don't depend on it.
+A long dimension with distinct results is split by `share`. If the outermost dimension is reduced, splitting another one
+would take each thread through all rows, most of them in another thread's cache. So the outermost one is split into PARTS,
+each reduced on its own. Their number doesn't depend on the number of threads, so neither do the bits.
 """
 
 from libc.string cimport memcpy
@@ -26,11 +26,11 @@ cdef struct Parts:
     Reduction *reduction
     npy_intp count
     char *results
-    npy_intp nbytes         # of one part's
+    npy_intp nbytes         # of one part's results
 
 
 cdef int share_reduction(Walk *walk, int n, Reduction *reduction) except -1:
-    """Call the reduction's part on a walk of n operands, of which the last (and each with its address) is the result."""
+    """Call the reduction's part on a walk of n operands. The last one (and any with its address) is the result."""
     cdef Parts parts = Parts(walk, n, reduction, 0, NULL, ITEMSIZE[reduction.dtype_code])
     cdef Walk last
     cdef cnp.ndarray results
@@ -60,7 +60,7 @@ cdef int share_reduction(Walk *walk, int n, Reduction *reduction) except -1:
 
 
 cdef bint is_cut(Walk *walk, int n) noexcept:
-    """Whether a coalesced walk is a long one over rows, or elements, that are reduced to one."""
+    """Whether a coalesced walk is a long one over rows or elements that are reduced to one."""
     if walk.ndim < 1 or walk.ndim > 2 or walk.strides[n - 1][0] != 0 or walk.shape[0] < thresholds.partial_rows:
         return False
     return walk.shape[0] * (walk.shape[1] if walk.ndim == 2 else 1) >= thresholds.partial_work

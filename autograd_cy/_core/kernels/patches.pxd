@@ -1,11 +1,11 @@
-"""What a convolution slides over: sizes, and loops between images and the patches that its kernel sees."""
+"""Sizes of a convolution, and loops between images and the patches under its kernel."""
 
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-cdef struct Geometry:               # of a convolution; dimensions that it lacks come first, with a size of 1
+cdef struct Geometry:               # of a convolution; missing dimensions come first, with a size of 1
     npy_intp batch, groups
-    npy_intp channels, filters      # of each group: of the images, and of what is computed from them
+    npy_intp channels, filters      # of each group: channels of the images, and of the result
     npy_intp[3] size, out           # of an image, and of the result
     npy_intp[3] kernel, stride, padding, dilation
     npy_intp pixels, places, taps   # the products of size, out and kernel
@@ -15,7 +15,7 @@ cdef struct Block:                  # places of the result: parts of some lines 
     npy_intp line, lines            # the first line, counted through the depths of an image, and how many of each image
     npy_intp place, width           # the first place of each line, and how many
     npy_intp places                 # of the block ...
-    npy_intp step                   # ... and how far apart rows of them are, in elements
+    npy_intp step                   # ... and the distance of its rows, in elements
 
 cdef void gather(const Geometry *of, const Block *block, const real *images, npy_intp channel, npy_intp end,
                  real *rows) noexcept nogil

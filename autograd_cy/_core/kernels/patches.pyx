@@ -1,11 +1,11 @@
-"""Loops between images and the patches that a convolution's kernel sees (knows no Tensor).
+"""Loops between images and the patches under a convolution's kernel (knows no Tensor).
 
-The patches of a block of places are a matrix: a row for each channel and tap, in the order in which they lie in the weight,
-with what the tap sees from each place. As long as the stride is 1, neighbouring places see neighbouring pixels, so what is
-copied are runs: of a line, or of all lines where the result has as many places in a line as the image has pixels. Padding is
-in no memory: a tap that falls beside the image sees zeros.
+The patches of a block of places are a matrix. A row for each channel and tap, in the weight's order, holds the pixel that the
+tap sees from each place. If the stride is 1, neighbouring places see neighbouring pixels, so whole runs are copied: of a
+line, or of all lines if a line of the result is as long as a line of the image. Padding is not stored: a tap outside of the
+image sees zeros.
 
-Pointers, for runs of some elements at any place: a view of each would cost as much as the run.
+Runs are short, so loops take pointers: a memoryview would cost as much as a run.
 """
 
 from libc.string cimport memset
@@ -13,7 +13,7 @@ from libc.string cimport memset
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-# The functions that Cython makes of those of `real` numbers: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "runs.h"
@@ -29,21 +29,21 @@ cdef extern from *:
     void add_run_f32(float *out, const float *x, npy_intp n) noexcept nogil
     void add_run_f64(double *out, const double *x, npy_intp n) noexcept nogil
 
-cdef struct Lines:              # that one tap sees from the lines of a block which lie in one depth of the result
-    npy_intp first, end         # of the lines, those for which it is inside the image ...
-    npy_intp left, right        # ... and of the places of each
-    npy_intp pixel, step        # what the first of those places sees in the image, and how far the next line is
+cdef struct Lines:              # the pixels that one tap sees from a block's lines in one depth of the result
+    npy_intp first, end         # the lines for which the tap is inside the image ...
+    npy_intp left, right        # ... and the places of each line
+    npy_intp pixel, step        # the pixel that the first of these places sees, and the distance to the next line
 
 
 cdef void gather(const Geometry *of, const Block *block, const real *images, npy_intp channel, npy_intp end,
                  real *rows) noexcept nogil:
-    """Write the rows of some channels of a group; `images`: the first image's channels of that group."""
+    """Write the rows of some channels of a group; `images` points to that group's channels of the first image."""
     gather_rows(of, block, <real *> images, channel, end, rows)
 
 
 cdef void scatter(const Geometry *of, const Block *block, real *images, npy_intp channel, npy_intp end,
                   real *rows) noexcept nogil:
-    """Add the rows of some channels to what they were seen from."""
+    """Add the rows of some channels to the pixels that they come from: the transpose of `gather`."""
     scatter_rows(of, block, images, channel, end, rows)
 
 
@@ -59,8 +59,8 @@ cdef void scatter_rows "autograd_cy_scatter_rows"(
 
 cdef inline void walk_rows(const Geometry *given, const Block *block, real *images, npy_intp channel, npy_intp end, real *row,
                            bint adding) noexcept nogil:
-    """Tap by tap, and depth by depth: what all channels and images have in common is found once."""
-    cdef Geometry of = given[0]                 # a copy, which no write can change
+    """Go by taps and depths, so that offsets are computed once for all channels and images."""
+    cdef Geometry of = given[0]                 # a copy: no write can alias it
     cdef npy_intp i, j, k, line, y, depth, count, last = block.line + block.lines
     cdef Lines lines
     for i in range(of.kernel[0]):
@@ -84,7 +84,7 @@ cdef inline void walk_rows(const Geometry *given, const Block *block, real *imag
 
 cdef inline void walk_channels(const Geometry *of, const Block *block, const Lines *lines, real *images, npy_intp channel,
                                npy_intp end, real *row, npy_intp count, bint adding) noexcept nogil:
-    """What one tap sees in all channels and images of a block, in lines of one depth."""
+    """Process one tap for all channels and images of a block, in lines of one depth."""
     cdef npy_intp image, size = of.groups * of.channels * of.pixels, places = block.lines * block.width
     while channel < end:
         for image in range(block.images):
@@ -109,7 +109,7 @@ cdef inline Lines lines_of(const Geometry *of, const Block *block, npy_intp y, n
 
 
 cdef inline (npy_intp, npy_intp) inside(npy_intp start, npy_intp stride, npy_intp size, npy_intp n) noexcept nogil:
-    """Which of the numbers 0 to n - 1, times the stride and from a start on, are below a size, and not below 0."""
+    """The range of k in 0..n with 0 <= start + k * stride < size."""
     cdef npy_intp first = 0 if start >= 0 else min((stride - 1 - start) // stride, n)
     cdef npy_intp end = 0 if start >= size else min((size - 1 - start) // stride + 1, n)
     return first, max(first, end)
@@ -128,7 +128,7 @@ cdef inline void walk_lines(const Geometry *of, const Lines *lines, real *image,
         zero_run(row, before)
         zero_run(row + before + run, count * width - before - run)
     row += before
-    if stride == 1 and lines.step == width:         # one run, in which what lies between two lines is no part of either
+    if stride == 1 and lines.step == width:         # one run; the gaps between lines are zeroed
         if not adding:
             move(pixel, row, run, False)
         for y in range(height - 1 if n < width else 0):
@@ -152,7 +152,7 @@ cdef inline void walk_lines(const Geometry *of, const Lines *lines, real *image,
 
 
 cdef inline void zero_run(real *row, npy_intp n) noexcept nogil:
-    if n == 1:                                      # most often: what a kernel of three sees beside the image
+    if n == 1:                                      # the most frequent case: the padding of a 3x3 kernel
         row[0] = 0
     elif n > 0:
         memset(row, 0, n * sizeof(real))

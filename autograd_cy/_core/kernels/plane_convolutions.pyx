@@ -1,8 +1,8 @@
-"""Convolutions whose groups have few channels (of depthwise ones: one), without products of matrices (knows no Tensor).
+"""Convolutions whose groups have few channels (one if depthwise), without products of matrices (knows no Tensor).
 
-A group of one image is copied into planes with a margin, so that no tap falls beside them; then each row of the result is
-summed over all taps, LANES elements at once. The gradient for the image is such a sum, too: of what comes back, its elements
-`stride` apart in their planes, with the kernel turned. Threads share strips of images and groups.
+A group of one image is copied into planes with a margin, so that no tap falls outside. Then each row of the result is summed
+over all taps, LANES elements at once. The image's gradient is computed in the same way from the incoming gradient, spread
+`stride` apart in its planes, with the kernel reversed. Threads share strips of images and groups.
 """
 
 from libc.string cimport memset
@@ -17,7 +17,7 @@ from autograd_cy._core.runtime.threads cimport parallel_for
 
 cnp.import_array()
 
-# The functions that Cython makes of those of `real` numbers: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include <string.h>
@@ -30,8 +30,8 @@ cdef extern from *:
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
 
-    /* Adds what taps see to 32 sums, which stay in registers: so a depthwise 3x3 of 28 x 28 takes a third of what it takes
-       where gcc vectorizes loops over the sums. */
+    /* Adds all taps to 32 sums, which stay in registers: a depthwise 3x3 of 28 x 28 takes a third of the time that it takes
+       if gcc vectorizes loops over the sums. */
     #if defined(__GNUC__)
     #define ADD_TAPS(name, type) \
         typedef type name##_half __attribute__((vector_size(16 * sizeof(type)))); \
@@ -68,18 +68,18 @@ cdef extern from *:
 
 cdef enum:
     LANES = 32              # elements of a row that are summed together
-    STRIPS = 16             # parts of the work, each with planes of its own
-    FEW = 4                 # products of channels and filters of a group, up to which this is faster ...
-    MARGIN = 4              # ... unless planes with their margins are that many times as large as without
+    STRIPS = 16             # parts of the work, each with its own planes
+    FEW = 4                 # channels times filters of a group, up to which this is faster ...
+    MARGIN = 4              # ... unless margins make planes so many times as large
 
-cdef struct Sum:            # sums over taps: of `sources` planes of each group `results` ones
+cdef struct Sum:            # sums over taps: `results` planes from `sources` planes in each group
     npy_intp units, groups, sources, results
     npy_intp[3] size, out, plane            # of a source, a result, and a source with its margin
-    npy_intp[3] shift, spacing, stride      # where a source begins in its plane, how far its elements are apart; of results
+    npy_intp[3] shift, spacing, stride      # the start of a source in its plane, its elements' spacing; the results' stride
     npy_intp taps, plane_size, strips
-    npy_intp source_weight, result_weight   # how far weights of neighbouring sources and results are apart, in taps
+    npy_intp source_weight, result_weight   # distances between weights of neighbouring sources and results, in taps
     const npy_intp *offsets                 # of each tap in a plane
-    bint turned                             # taps go backwards
+    bint turned                             # taps in reverse order
     const void *x
     const void *weight
     void *y
@@ -87,7 +87,7 @@ cdef struct Sum:            # sums over taps: of `sources` planes of each group 
 
 
 cdef bint suits_planes(const Geometry *of) noexcept:
-    """Whether the groups of a convolution are small enough, and its margins."""
+    """Whether the groups and margins of a convolution are small enough."""
     cdef int k
     if of.channels * of.filters > FEW:
         return False
@@ -100,7 +100,7 @@ cdef bint suits_planes(const Geometry *of) noexcept:
 
 
 cdef cnp.ndarray prepare(Sum *s, const Geometry *of, int dtype_code, npy_intp *offsets_of, npy_intp units):
-    """Sizes of the planes, the offsets of the taps in them, and memory for the planes of each strip."""
+    """Fill in plane sizes and tap offsets, and allocate the planes of each strip."""
     cdef npy_intp n
     s.plane_size = s.plane[0] * s.plane[1] * s.plane[2] + LANES * max(s.stride[2], <npy_intp> 1)
     s.units, s.groups, s.taps = units, of.groups, of.taps
@@ -128,7 +128,7 @@ cdef cnp.ndarray offsets_for(const Geometry *of):
 
 
 cdef Sum forward_sum(const Geometry *of) noexcept:
-    """Of the convolution itself, without its arrays."""
+    """The sum of the forward, without its arrays."""
     cdef Sum s
     cdef int k
     s.sources, s.results, s.turned = of.channels, of.filters, False
@@ -172,7 +172,7 @@ cdef int run_sums(Sum *s, const Geometry *of, cnp.ndarray x, cnp.ndarray weight,
 
 
 cdef int correlate_planes(const Geometry *of, cnp.ndarray x, cnp.ndarray g, cnp.ndarray weight) except -1:
-    """weight = its gradient. Strips share groups here: a weight sums over all images."""
+    """weight = its gradient. Here strips are parts of the groups, because a weight sums over all images."""
     cdef Sum s = forward_sum(of)
     cdef int dtype_code = code_of(x)
     cdef cnp.ndarray offsets = offsets_for(of)
@@ -188,7 +188,7 @@ cdef int correlate_planes(const Geometry *of, cnp.ndarray x, cnp.ndarray g, cnp.
 # planes
 
 cdef inline void embed(const Sum *s, const real *x, real *plane) noexcept nogil:
-    """Copy a source into its plane: zeros elsewhere, also behind the end."""
+    """Copy a source into its plane, with zeros elsewhere and behind the end."""
     cdef npy_intp z, y, k, depth, height
     cdef npy_intp first = max((-s.shift[2] + s.spacing[2] - 1) // s.spacing[2], 0)
     cdef npy_intp end = min((s.plane[2] - 1 - s.shift[2]) // s.spacing[2] + 1, s.size[2])
@@ -252,7 +252,7 @@ cdef inline void sum_rows(const Sum *s, const real *planes, const real *weight, 
 
 cdef inline void sum_taps(const Sum *s, const real *row, npy_intp stride, const real *weight, real *y,
                           npy_intp n) noexcept nogil:
-    """Up to LANES elements of a row of a result. Lanes behind its end are read and not used."""
+    """Up to LANES elements of a row of a result. Lanes behind its end are computed but not used."""
     cdef real[LANES] total
     cdef npy_intp source, t, k, step = -1 if s.turned else 1
     cdef const real *w
@@ -304,7 +304,7 @@ cdef void dot_part "autograd_cy_dot_part"(const void *data, const real *x, const
 
 
 cdef inline real dot_rows(const Sum *s, const real *plane, const real *g) noexcept nogil:
-    """The sum of products of what one tap sees with what comes back for it."""
+    """The dot product of the pixels that one tap sees with their incoming gradients."""
     cdef real[LANES] total
     cdef npy_intp i, j, k, first, step = s.stride[2]
     cdef const real *row

@@ -18,7 +18,7 @@ cdef enum How:
 cdef struct Run:                    # the last dimension of a walk
     npy_intp size
     npy_intp[3] strides
-    Kernel *borrowed                # for what is neither along contiguous runs nor across them
+    Kernel *borrowed                # for reductions neither along nor across contiguous runs
 
 cdef Loop plane_loop(How how, int dtype_code) noexcept
 cdef Loop wide_loop(How how) noexcept

@@ -1,8 +1,8 @@
 """Loops that reduce float32 and float64 over the last two dimensions of a walk (know no array).
 
-Along contiguous runs they keep LANES results at a time, so that no step waits for the one before, and combine elements in
-pairs first; across runs they take four at a time, and where results are double (`wide`), ROWS of them are summed before they
-are added to those. So errors of sums grow as slowly as in NumPy's pairwise sum.
+Along contiguous runs they keep LANES results, so that no step waits for the one before, and combine elements in pairs first.
+Across runs they take four at a time; if results are double (`wide`), ROWS runs are summed before they are added. So errors
+of sums grow as slowly as in NumPy's pairwise sum.
 """
 
 from libc.math cimport INFINITY, NAN
@@ -19,7 +19,7 @@ cdef extern from "math.h" nogil:
 cdef extern from *:
     """
     #include "clones.h"
-    /* What is not part of a cloned loop would be compiled for any machine alone. */
+    /* Functions outside of a cloned loop would be compiled for any machine only. */
     #define DECLARE_CLONED(real, fuse) \\
         static AUTOGRAD_CY_INLINED real fuse##autograd_cy_reduce_block(real const *, npy_intp, int); \\
         static AUTOGRAD_CY_INLINED double fuse##autograd_cy_reduce_row(real const *, npy_intp, int); \\
@@ -50,9 +50,9 @@ cdef extern from *:
 
 cdef enum:
     LANES = 32
-    BLOCK = 1024            # elements that are reduced lane by lane before the lanes are put together
-    COLUMNS = 2048          # columns that are reduced together
-    ROWS = 64               # rows that are summed before they are added in double
+    BLOCK = 1024            # elements reduced lane by lane before the lanes are combined
+    COLUMNS = 2048          # columns reduced together
+    ROWS = 64               # rows summed before they are added in double
 
 
 # one run
@@ -62,7 +62,7 @@ cdef inline bint is_choice(int how) noexcept nogil:
 
 
 cdef inline real joined(real a, real b, int how) noexcept nogil:
-    """Of two elements; where one is a nan, either."""
+    """Combine two elements; of a nan and a number, a choice may give either."""
     if how == MULTIPLY:
         return a * b
     if how == TAKE_LARGEST:
@@ -73,8 +73,8 @@ cdef inline real joined(real a, real b, int how) noexcept nogil:
 
 
 cdef inline real combined(real a, real b, int how) noexcept nogil:
-    """`joined`, but that a nan stays."""
-    cdef real c = joined(a, b, how)         # one choice after the other, or there would be branches
+    """`joined`, but a nan in `a` stays."""
+    cdef real c = joined(a, b, how)         # two separate selections compile without branches
     return a if is_choice(how) and a != a else c
 
 
@@ -99,7 +99,7 @@ cdef inline real identity(int how, real kind) noexcept nogil:
 
 
 cdef inline real reduce_block "autograd_cy_reduce_block"(const real *x, npy_intp n, int how) noexcept nogil:
-    """Of n contiguous elements."""
+    """Reduce n contiguous elements."""
     cdef real[LANES] lanes
     cdef real r0, r1, r2, r3
     cdef npy_intp i = 0, k
@@ -147,7 +147,7 @@ cdef inline real reduce_block "autograd_cy_reduce_block"(const real *x, npy_intp
 
 
 cdef inline double reduce_row "autograd_cy_reduce_row"(const real *x, npy_intp n, int how) noexcept nogil:
-    """Reduce many contiguous elements: block by block, so that errors don't grow with n."""
+    """Reduce many contiguous elements block by block, so that errors don't grow with n."""
     cdef double result
     cdef npy_intp size
     result = identity(how, <double> 0)
@@ -160,7 +160,7 @@ cdef inline double reduce_row "autograd_cy_reduce_row"(const real *x, npy_intp n
 
 
 cdef inline double reduce_strided(const char *x, npy_intp n, npy_intp stride, int how, real kind) noexcept nogil:
-    """Reduce elements that lie apart, which are made contiguous block by block."""
+    """Reduce strided elements, which are copied block by block."""
     cdef real[BLOCK] block
     cdef double result = identity(how, <double> 0)
     cdef npy_intp size
@@ -178,7 +178,7 @@ cdef double row_total "autograd_cy_row_total"(const real *x, npy_intp n) noexcep
 
 
 cdef double row_dot "autograd_cy_row_dot"(const real *x, const real *y, npy_intp n) noexcept nogil:
-    """The sum of the products of 2 * n contiguous elements."""
+    """The dot product of two runs of n contiguous elements."""
     cdef real[LANES] lanes
     cdef double total = 0
     cdef npy_intp i, k, size
@@ -204,7 +204,7 @@ cdef double row_dot "autograd_cy_row_dot"(const real *x, const real *y, npy_intp
 
 cdef inline void reduce_columns "autograd_cy_reduce_columns"(
         real *out, const char *x, npy_intp rows, npy_intp stride, npy_intp n, int how) noexcept nogil:
-    """out = out + x[0] + x[1] + ...: rows of n contiguous elements, four at a time; short enough to stay in the cache."""
+    """out = out + x[0] + x[1] + ...: rows of n contiguous elements, four at a time; `out` must fit the cache."""
     cdef const real *p0
     cdef const real *p1
     cdef const real *p2
@@ -228,7 +228,7 @@ cdef inline void reduce_columns "autograd_cy_reduce_columns"(
 
 cdef inline void add_eight "autograd_cy_add_eight"(
         real *out, const char *x, npy_intp stride, npy_intp n, bint fresh, int how) noexcept nogil:
-    """Eight rows at once, added to what is there, or (`fresh`) alone."""
+    """The sum of eight rows, added to `out`, or written to it if `fresh`."""
     cdef const real *p0 = <const real *> x
     cdef const real *p1 = <const real *> (x + stride)
     cdef const real *p2 = <const real *> (x + 2 * stride)
@@ -247,7 +247,7 @@ cdef inline void add_eight "autograd_cy_add_eight"(
 
 cdef inline void sum_columns "autograd_cy_sum_columns"(
         double *out, const char *x, npy_intp rows, npy_intp stride, npy_intp n, int how, real kind) noexcept nogil:
-    """Add up columns, added to totals in double after each ROWS rows."""
+    """Sum columns; partial sums are added to the totals in double after each ROWS rows."""
     cdef real[COLUMNS] block
     cdef npy_intp row, count, k
     while rows > 0:
@@ -300,9 +300,9 @@ cdef inline void reduce_odd(char **args, const npy_intp *strides, const Run *run
 
 cdef inline void reduce_plane "autograd_cy_reduce_plane"(
         char **args, npy_intp rows, const npy_intp *strides, void *data, real kind, int how, bint wide) noexcept nogil:
-    """Reduce `rows` runs, each as `run` says: along contiguous runs, across them, or any other way.
+    """Reduce `rows` runs, each as `run` says: along contiguous runs, across them, or otherwise.
 
-    `wide`: the elements are float and the results, sums, are double.
+    `wide`: elements are float, and the results (sums) are double.
     """
     cdef const Run *run = <const Run *> data
     cdef npy_intp row, start = 0, n = run.size, width

@@ -1,4 +1,4 @@
-"""Orthogonal polynomials of degree n at one point, by their recurrences; 0 for a negative degree, NaN for one beyond LIMIT."""
+"""Orthogonal polynomials of degree n at one point, by recurrence; 0 if the degree is negative, NaN if it is beyond LIMIT."""
 
 from libc.math cimport NAN
 
@@ -11,12 +11,12 @@ cdef enum:
 
 
 cdef inline Py_ssize_t degree(Real n) noexcept nogil:
-    """The degree without its fraction, -1 for a negative one."""
+    """The degree, truncated; -1 if it is negative."""
     return <Py_ssize_t> n if n > -1 and n <= LIMIT else LIMIT + 1 if n > LIMIT else -1
 
 
 cdef inline Real chebyshev(Real x, Real n, Real first) noexcept nogil:
-    """Of the four kinds, which differ by the polynomial of degree 1."""
+    """The four kinds differ by `first`, the polynomial of degree 1."""
     cdef Real p = 1, q = first, r
     cdef Py_ssize_t _k, m = degree(n)
     if m <= 0 or m > LIMIT:

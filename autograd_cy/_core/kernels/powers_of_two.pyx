@@ -1,7 +1,7 @@
 """a * 2**b of floats and doubles, for contiguous operands.
 
-The power is NumPy's exp2, in blocks. Elements whose power is not a normal number are scaled in several steps by ldexp of
-special.h, which takes twice the time; blocks without such elements skip it.
+Powers come from NumPy's exp2, in blocks. If a power is not a normal number, special.h's ldexp scales the element in several
+steps, which takes twice the time; blocks without such elements skip it.
 """
 
 import numpy as np
@@ -95,7 +95,7 @@ cdef void ldexp_f64(char **args, const npy_intp *dims, const npy_intp *strides, 
 
 
 cdef inline npy_intp begin(char **args, char **parts, Real *powers, npy_intp start, npy_intp n, Kernel *exp2) noexcept nogil:
-    """The operands of a block, its powers and its size."""
+    """Set the operands of a block, compute its powers, and return its size."""
     cdef npy_intp[2] strides
     cdef char *operands[2]
     cdef npy_intp k, size = min(n - start, <npy_intp> BLOCK)

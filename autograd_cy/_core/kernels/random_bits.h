@@ -1,9 +1,9 @@
-/* Random bits by counting, and the numbers that they become: written, as elementary.h, so that a compiler vectorizes the loop
-   around a call, and with the same bits on any machine.
+/* Counter-based random bits, and numbers made from them. As in elementary.h, a compiler can vectorize the loop around a call,
+   and the bits are the same on any machine.
 
    Bits: Threefry4x32-20 of J. Salmon, M. Moraes, R. Dror and D. Shaw, "Parallel random numbers: as easy as 1, 2, 3" (2011): 128
    bits for each pair of a 64-bit key and a counter.
-   Normal numbers: G. Box and M. Muller (1958), two of a radius and an angle. The radius is at most 6.6 for float, 8.6 for
+   Normal numbers: G. Box and M. Muller (1958), two from a radius and an angle. The radius is at most 6.6 for float, 8.6 for
    double. Coefficients for float: S. Moshier, Cephes, logf.c and sinf.c; for double: Sun's fdlibm, e_log.c, k_sin.c, k_cos.c. */
 #ifndef AUTOGRAD_CY_RANDOM_BITS_H
 #define AUTOGRAD_CY_RANDOM_BITS_H
@@ -52,14 +52,14 @@ static inline void autograd_cy_threefry(uint32_t low, uint32_t high, uint64_t ke
     x[3] = x3;
 }
 
-/* From [0, 1): multiples of 2**-24 and 2**-53. Conversions of signed integers have an instruction everywhere. */
+/* In [0, 1): multiples of 2**-24 and 2**-53. Signed integers are used because every machine can convert them. */
 static inline float autograd_cy_unit_f32(uint32_t bits) { return (float) (int32_t) (bits >> 8) * 5.9604644775390625e-8f; }
 
 static inline double autograd_cy_unit_f64(uint32_t high, uint32_t low) {
     return ((double) (int32_t) (high >> 5) * 67108864.0 + (double) (int32_t) (low >> 6)) * 1.1102230246251565e-16;
 }
 
-/* From 0 to n - 1. The product of n and a fraction of 64 bits: no number is likelier than another by more than n * 2**-64. */
+/* 0 to n - 1: n times a 64-bit fraction. The probabilities differ by less than n * 2**-64, relatively. */
 static inline uint32_t autograd_cy_below(uint32_t high, uint32_t low, uint32_t n) {
     return (uint32_t) (((uint64_t) high * n + (((uint64_t) low * n) >> 32)) >> 32);
 }
@@ -95,7 +95,7 @@ static inline double autograd_cy_unit_log_f64(double x) {
     return n * 6.93147180369123816490e-01 - ((w - (s * (w + (p + q)) + n * 1.90821492927058770002e-10)) - f);
 }
 
-/* Two independent normal numbers. The angle is a part of an eighth turn to either side of the nearest quarter turn. */
+/* Two independent normal numbers. The angle is at most an eighth turn to either side of a quarter turn. */
 static inline void autograd_cy_normal_pair_f32(uint32_t u, uint32_t v, float *a, float *b) {
     float r = sqrtf(-2.0f * autograd_cy_unit_log_f32(((float) (int32_t) (u >> 1) + 0.5f) * 4.656612873077393e-10f));
     uint32_t quarter = (v + 0x20000000u) >> 30;

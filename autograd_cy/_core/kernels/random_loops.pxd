@@ -1,4 +1,4 @@
-"""Arrays filled with random numbers that follow from a key."""
+"""Arrays of random numbers, determined by a key."""
 
 from cython cimport floating
 from libc.stdint cimport int64_t, uint32_t, uint64_t

@@ -1,8 +1,7 @@
-"""Arrays filled with random numbers, each of which follows from a key and the number's place (knows no Tensor).
+"""Arrays of random numbers, each determined by a key and its place (knows no Tensor).
 
-The same for any number of threads, and on any machine. A counter makes 128 bits (random_bits.h): four numbers of 32 bits or
-two of 64. It is the element's number, but in tiles of TILE counters: a tile holds the first number of each, then the second
-of each.
+They are the same for any number of threads and on any machine. A counter gives 128 bits (random_bits.h): four numbers of 32
+bits or two of 64. Counters go in tiles of TILE: a tile holds the first number of each counter, then the second of each...
 """
 
 import numpy as np
@@ -44,8 +43,8 @@ cdef extern from "math.h" nogil:
     double nextafter(double, double)
 
 cdef enum:
-    TILE = 32           # counters, which loops vectorize along
-    WEIGHT = 2          # elements of float32, which a random one takes as long as
+    TILE = 32           # counters of a vectorized loop
+    WEIGHT = 2          # elements of float32 that take as long as a random one
 
 cdef double HALF_ROOT = 0.5 ** 0.5
 
@@ -58,10 +57,10 @@ cdef struct Draw:
     Py_ssize_t n
     uint64_t key
     double low, scale           # of a uniform number; mean and deviation of a normal one
-    double most                 # of a uniform number, which rounding must not lead beyond
+    double most                 # upper bound of a uniform number after rounding
     uint32_t mask               # of its bits in float
-    int64_t least               # of an integer ...
-    uint32_t range              # ... and of how many
+    int64_t least               # the smallest integer ...
+    uint32_t range              # ... and how many there are
 
 
 # a tile: TILE counters from TILE * t on
@@ -118,7 +117,7 @@ cdef inline void integer_tile(Integer *out, const Draw *p, Py_ssize_t t) noexcep
         out[i + TILE] = <Integer> (least + below(x[2], x[3], n))
 
 
-# tiles, of which the last may be a part of one
+# tiles; the last one may be partial
 
 cdef inline void uniform_tiles(floating *out, const Draw *p, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
     cdef floating last[4 * TILE]
@@ -180,14 +179,15 @@ cdef void integers_i64 "autograd_cy_integers_i64"(void *data, Py_ssize_t first, 
 # arrays
 
 cdef bint can_fill(cnp.ndarray out) except -1:
-    """Whether its numbers can be drawn where they stand."""
+    """Whether numbers can be drawn in place."""
     return cnp.PyArray_ISCARRAY(out) and code_of(out) >= FLOAT32
 
 
 cdef int fill(cnp.ndarray out, Kind kind, uint64_t key, double a, double b) except -1:
-    """Draw uniformly from [a, b), or normally with mean a and deviation b: 16 bits and what is not dense by way of a copy.
+    """Draw uniformly from [a, b), or normally with mean a and deviation b; via a copy for 16-bit types and strided arrays.
 
-    Of complex numbers each part is drawn; a normal one has half the variance. float16 has 2048 uniform numbers, bfloat16 256.
+    The parts of a complex number are drawn separately, if normal with half the variance. float16 has 2048 uniform numbers,
+    bfloat16 256.
     """
     cdef int own = code_of(out), dtype_code = max(own, <int> FLOAT32)
     cdef cnp.ndarray dense = out
@@ -210,12 +210,12 @@ cdef int fill(cnp.ndarray out, Kind kind, uint64_t key, double a, double b) exce
 
 
 cdef inline uint32_t random_bits(int dtype_code) noexcept:
-    """Those of 32 that a uniform number has: as many as its type has digits."""
+    """A mask of the random bits that a uniform number uses: as many as its type has digits."""
     return 0xFFE00000 if dtype_code == FLOAT16 else 0xFF000000 if dtype_code == BFLOAT16 else 0xFFFFFFFF
 
 
 cdef double last_before(double b, double a, int dtype_code) except? -1:
-    """The last number of [a, b) in a type, a if there is none."""
+    """The largest number below b in a type."""
     if is_half(dtype_code):
         kind = dtype_of(dtype_code).numpy_dtype.type
         return float(np.nextafter(kind(b), kind(a)))
@@ -225,7 +225,7 @@ cdef double last_before(double b, double a, int dtype_code) except? -1:
 
 
 cdef int fill_integers(cnp.ndarray out, uint64_t key, int64_t least, uint32_t n) except -1:
-    """Draw from `n` integers, of which the first is `least`, and all have a place in the type of the array."""
+    """Draw from `n` integers, beginning at `least`. All must fit the array's type."""
     cdef int own = code_of(out)
     cdef cnp.ndarray dense = out
     cdef Draw job
@@ -252,7 +252,7 @@ cdef void narrow(const Drawn *x, float *y, Py_ssize_t n) noexcept nogil:
 
 
 cdef void keep_below(double *x, Py_ssize_t n, double p) noexcept nogil:
-    """1 where a number is less than p, else 0."""
+    """1 if a number is less than p, else 0."""
     cdef Py_ssize_t i
     for i in range(n):
         x[i] = 1.0 if x[i] < p else 0.0

@@ -1,13 +1,13 @@
-"""Loops over the units of one step of a recurrent layer, backwards (knows no Tensor): what precedes the product.
+"""The backward of one step of a recurrent layer up to its product, as loops over its units (knows no Tensor).
 
-They are written as those of recurrent_loops.pyx, whose activations they read; what LSTM made of its cell is computed anew.
+They mirror the loops of recurrent_loops.pyx and read their activations; LSTM's tanh of the cell is recomputed.
 """
 
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.recurrent_loops cimport GRU, LANES, LSTM, TANH, read, tanh, write
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-# The functions that Cython makes of those of `real` numbers: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "clones.h"
@@ -65,9 +65,9 @@ cdef inline void gru_units_back(StepBack *s, const real *kind, npy_intp row, npy
     for k in range(m):
         gh[k] = gh[k] + carried[k]
     for k in range(LANES):
-        h[k] = gh[k] * (h[k] - g[k]) * z[k] * (one - z[k])        # of z, before its sigmoid
+        h[k] = gh[k] * (h[k] - g[k]) * z[k] * (one - z[k])        # gradient of z before its sigmoid
     for k in range(LANES):
-        g[k] = gh[k] * (one - z[k]) * (one - g[k] * g[k])           # of n, before its tanh
+        g[k] = gh[k] * (one - z[k]) * (one - g[k] * g[k])           # gradient of n before its tanh
     for k in range(LANES):
         gh[k] = gh[k] * z[k]
     write(carried, &gh[0], m)
@@ -75,7 +75,7 @@ cdef inline void gru_units_back(StepBack *s, const real *kind, npy_intp row, npy
     write(to_product + n, &h[0], m)
     write(to_input + 2 * n, &g[0], m)
     for k in range(LANES):
-        inner[k] = inner[k] * g[k] * r[k] * (one - r[k])          # of r, before its sigmoid
+        inner[k] = inner[k] * g[k] * r[k] * (one - r[k])          # gradient of r before its sigmoid
     write(to_input, &inner[0], m)
     write(to_product, &inner[0], m)
     for k in range(LANES):
@@ -103,7 +103,7 @@ cdef inline void lstm_units_back(StepBack *s, const real *kind, npy_intp row, np
     for k in range(LANES):
         gc[k] = gc[k] + gh[k] * o[k] * (one - t[k] * t[k])
     for k in range(LANES):
-        o[k] = gh[k] * t[k] * o[k] * (one - o[k])                 # each of a gate, before its sigmoid or tanh
+        o[k] = gh[k] * t[k] * o[k] * (one - o[k])                 # gradients of gates before their sigmoid or tanh
     for k in range(LANES):
         t[k] = gc[k] * g[k] * i[k] * (one - i[k])
     for k in range(LANES):
@@ -122,7 +122,7 @@ cdef inline void lstm_units_back(StepBack *s, const real *kind, npy_intp row, np
 # rows
 
 cdef void back_rows "autograd_cy_back_rows"(void *data, const real *kind, npy_intp row, npy_intp end) noexcept nogil:
-    """Block by block; a whole one has its size in the code."""
+    """Block by block; the size of a whole block is a constant to the compiler."""
     cdef StepBack *s = <StepBack *> data
     cdef npy_intp j
     while row < end:

@@ -8,7 +8,7 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 cdef struct Walk:
     int dtype_code              # float32 or float64
     npy_intp steps
-    const npy_intp *starts      # the first row of each step, and one beyond all: a step has the first few of the samples
+    const npy_intp *starts      # the first row of each step, then the number of rows; a step has the first few samples
     bint reverse                # from the last step to the first
 
 cdef void walk(Walk *way, Step *layer, Matrix *weight, char *state_before) noexcept nogil

@@ -1,8 +1,8 @@
 """One direction of a recurrent layer over all steps (knows no Tensor): a product with the state, then the step's loop.
 
-A layer is given by its step with all pointers at the first row. Arrays of all steps have a row for each sample of each step,
-step after step. The state has a row for each sample, and a step works on the first of them only, as many as it has rows: so
-samples of different lengths, longest first, need nothing else, in either direction.
+A layer is a step whose pointers are at the first row. Arrays of all steps have a row for each sample of each step, step after
+step. The state has a row for each sample, and a step processes only as many of them as it has rows. This handles samples of
+different lengths, longest first, in both directions.
 """
 
 from libc.string cimport memcpy
@@ -31,7 +31,7 @@ cdef inline npy_intp itemsize_of(Walk *way) noexcept nogil:
 
 
 cdef void walk(Walk *way, Step *layer, Matrix *weight, char *state_before) noexcept nogil:
-    """The state is multiplied by `weight` before each step, and kept in `state_before`, unless that is NULL."""
+    """Multiply the state by `weight` before each step, and save it in `state_before` unless that is NULL."""
     cdef npy_intp itemsize = itemsize_of(way), n = layer.hidden, gates = gates_of(layer.kind), k, t, row, rows
     cdef Step step
     cdef Matrix state
@@ -51,7 +51,7 @@ cdef void walk(Walk *way, Step *layer, Matrix *weight, char *state_before) noexc
 
 
 cdef void walk_back(Walk *way, StepBack *layer, Matrix *weight) noexcept nogil:
-    """From the last step that was walked to the first."""
+    """From the last step of `walk` to the first."""
     cdef npy_intp itemsize = itemsize_of(way), n = layer.hidden, gates = gates_of(layer.kind), k, t, row, rows
     cdef StepBack step
     cdef Matrix to_product

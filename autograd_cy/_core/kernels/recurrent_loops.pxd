@@ -12,10 +12,10 @@ cdef enum CellKind:
 cdef struct Step:               # one step; dense memory: a row for each sample, of `hidden` units, or of all its gates
     CellKind kind
     npy_intp hidden
-    void *gates                 # all gates: what the input adds; then the activations
-    void *product               # all gates: what the state before it adds
-    void *bias                  # one row, of all gates: what is added to them
-    void *inner_bias            # GRU: what is added besides to the state's part of the last gate; one row
+    void *gates                 # all gates: the input's part; then the activations
+    void *product               # all gates: the part of the state before the step
+    void *bias                  # of all gates, one row
+    void *inner_bias            # GRU: another bias, of the state's part of the last gate; one row
     void *state                 # h before the step, then after it
     void *cell                  # LSTM's c, likewise
     void *output                # h after the step, once more
@@ -29,7 +29,7 @@ cdef void step_f32(void *step, Py_ssize_t first, Py_ssize_t end) noexcept nogil
 cdef void step_f64(void *step, Py_ssize_t first, Py_ssize_t end) noexcept nogil
 
 
-# what backward needs, too: LANES units in small arrays, with which nothing overlaps
+# shared with backward: LANES units in small local arrays, which nothing aliases
 
 cdef enum:
     LANES = 32              # more than the compiler unrolls before it vectorizes
@@ -69,7 +69,7 @@ cdef inline real sigmoid(real x) noexcept nogil:
     return sigmoid_f32(x) if real is float else sigmoid_f64(x)
 
 cdef inline void read(real *out, const real *x, npy_intp m) noexcept nogil:
-    """m of LANES numbers; zeros for the others."""
+    """Read m numbers, and pad with zeros to LANES."""
     cdef npy_intp k
     for k in range(m):
         out[k] = x[k]

@@ -1,11 +1,11 @@
 """Loops over the units of one step of a recurrent layer (knows no Tensor): what follows the product with the state.
 
-A sample's row is worked on LANES units at a time, whose gates stand in small arrays: the compiler sees that they overlap
-with nothing, so the loops below become loops over vectors. Samples are independent: threads share them.
+A sample's row is processed LANES units at a time, with gates in small local arrays. The compiler sees that nothing aliases
+them, so it vectorizes the loops below. Threads share samples, which are independent.
 
 LSTM: c' = f * c + i * g, h' = o * tanh(c'), the gates in the order i, f, g, o. Source: Hochreiter, Schmidhuber, "Long
 short-term memory" (1997), with the gate f of Gers, Schmidhuber, Cummins, "Learning to forget" (2000).
-GRU: h' = n + z * (h - n), the gates in the order r, z, n; what the state adds to n is multiplied by r. Source: Cho et al.,
+GRU: h' = n + z * (h - n), the gates in the order r, z, n; the state's part of n is multiplied by r. Source: Cho et al.,
 "Learning phrase representations using RNN encoder-decoder for statistical machine translation" (2014).
 """
 
@@ -14,7 +14,7 @@ from autograd_cy._core.kernels.recurrent_loops cimport (
     GRU, LANES, LSTM, TANH, Step, read, read_sum, sigmoid, tanh, write)
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-# The functions that Cython makes of those of `real` numbers: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "clones.h"
@@ -111,7 +111,7 @@ cdef inline void lstm_units(Step *s, const real *kind, npy_intp row, npy_intp j,
 # rows
 
 cdef void step_rows "autograd_cy_step_rows"(void *data, const real *kind, npy_intp row, npy_intp end) noexcept nogil:
-    """Block by block; a whole one has its size in the code."""
+    """Block by block; the size of a whole block is a constant to the compiler."""
     cdef Step *s = <Step *> data
     cdef npy_intp j
     while row < end:

@@ -1,7 +1,7 @@
 """Kernels of the gradients of reductions, elementwise in the input x (knows no Tensor).
 
-What they read of the output and of the incoming gradient (the operands c and s: of x's type, but s, which of complex numbers
-is real) is broadcast: along a run it is one number, or as many as there are elements; in other layouts it is read as it lies.
+The operands c and s, from the output and the incoming gradient, are broadcast. They have x's type, but s is real for complex
+x. Fast loops take them as scalars or contiguous along a run; a slow one takes any layout.
 """
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_array
@@ -69,7 +69,7 @@ cdef inline void weigh(char **args, npy_intp n, const npy_intp *strides, real ki
 
 
 cdef inline void weigh_parts(char **args, npy_intp n, const npy_intp *strides, real kind) noexcept nogil:
-    """The deviations of both parts of complex numbers."""
+    """(x - c) * s for both parts of complex numbers."""
     cdef const real *x
     cdef const real *c
     cdef real *out
@@ -127,7 +127,7 @@ SIGNED[FLOAT32].loop, SIGNED[FLOAT64].loop = signed_f32, signed_f64
 EXPONENTIAL[FLOAT32].loop, EXPONENTIAL[FLOAT64].loop = exponential_f32, exponential_f64
 
 
-# what one output contributes
+# the share of one output
 
 cdef inline void divide(const real *g, const real *y, real *out, npy_intp n, real divisor) noexcept nogil:
     cdef npy_intp i
@@ -140,7 +140,7 @@ cdef inline void divide(const real *g, const real *y, real *out, npy_intp n, rea
 
 
 cdef cnp.ndarray divided(cnp.ndarray g, cnp.ndarray y, double divisor):
-    """g / (y * divisor), and 0 where y is 0; without y (None) g / divisor. For float32 and float64."""
+    """g / (y * divisor), 0 where y is 0; g / divisor if y is None. For float32 and float64."""
     cdef cnp.ndarray gradient = g if is_flat(g) else dense_copy(g)
     cdef cnp.ndarray result = None if y is None or is_flat(y) else dense_copy(y)
     cdef cnp.ndarray out = new_array(code_of(g), cnp.PyArray_NDIM(g), cnp.PyArray_DIMS(g))

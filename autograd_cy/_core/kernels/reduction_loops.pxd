@@ -1,20 +1,20 @@
-"""Arrays reduced along some of their dimensions."""
+"""Reductions of arrays along some dimensions."""
 
 from autograd_cy._core.arrays.dtypes cimport NCODES
 from autograd_cy._core.kernels.loops cimport Kernel, Loop, Part, Walk
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-ctypedef unsigned long long Dims    # a set of dimensions: bit d stands for dimension d
+ctypedef unsigned long long Dims    # a set of dimensions, one bit each
 
 cdef struct Reducer:                # a loop of two operands that reduces
     Kernel[NCODES] kernels
     Loop[NCODES] planes             # our own for the last two dimensions, or NULL
-    Loop wide                       # that of float32 whose results are float64, or NULL
-    char[NCODES][16] identity       # what nothing reduces to, in each type
+    Loop wide                       # the loop from float32 to float64 results, or NULL
+    char[NCODES][16] identity       # the result for no elements, in each type
     Reducer *merging                # for partial results
 
-cdef struct Planes:                 # how a walk is reduced plane by plane: `loop` sees runs, its data is the Run
+cdef struct Planes:                 # how to reduce a walk plane by plane: `loop` takes runs, its data is the Run
     Loop loop
     Kernel *borrowed                # instead of `loop`, if that is NULL
 

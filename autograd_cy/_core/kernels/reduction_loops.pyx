@@ -1,11 +1,11 @@
-"""Arrays reduced along some of their dimensions (knows no Tensor).
+"""Reductions of arrays along some dimensions (knows no Tensor).
 
 NOTE [Reducing]
-A reduction walks its input with a loop of two operands (add, maximum) that sees the result as first operand and as
-output, with stride 0 along the reduced dimensions. NumPy's loops know that case. Floats have loops of our own, over the
-last two dimensions at once (`plane_loops`), also for sums of what is computed of each element. Along a run they are as exact
-as a pairwise sum; where very many runs, or elements that lie apart, come to one result (`deep_sum`), that is kept in double
-until the end. Complex numbers of such sums are seen as pairs of floats.
+A reduction walks its input with a loop of two operands (add, maximum). The result is its first operand and its output, with
+stride 0 along the reduced dimensions. NumPy's loops handle that case. Floats have our own loops over the last two dimensions
+at once (`plane_loops`), also for sums of absolute values and squares. Along a run they are as exact as a pairwise sum; if
+very many runs or strided elements go into one result (`deep_sum`), it is kept in double until the end. Such sums view
+complex numbers as pairs of floats.
 """
 
 import numpy as np
@@ -28,7 +28,7 @@ from autograd_cy._core.runtime.thresholds cimport thresholds
 cnp.import_array()
 
 cdef int make_reducer(Reducer *reducer, object ufunc, object identity) except -1:
-    """Borrow the ufunc's loops; `identity(dtype)` is what nothing reduces to."""
+    """Borrow the ufunc's loops; `identity(dtype)` is the result for no elements."""
     cdef int dtype_code
     cdef dtype d
     cdef bytes item
@@ -42,7 +42,7 @@ cdef int make_reducer(Reducer *reducer, object ufunc, object identity) except -1
 
 
 cdef bytes item_of(object identity, dtype d):
-    """`identity(kind)` as an element of a type: that of bfloat16 is the upper half of a float32."""
+    """`identity(kind)` as the bytes of an element; for bfloat16, the upper half of a float32."""
     if d.dtype_code == BFLOAT16:
         single = np.array(identity(np.dtype("float32")), "float32")
         return (single.view("uint32") >> 16).astype("uint16").tobytes()
@@ -86,7 +86,7 @@ ANY_TRUE.merging, ALL_TRUE.merging = &ANY_TRUE, &ALL_TRUE
 # arrays
 
 cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint keepdim):
-    """The array reduced along `dims`, in its own type; see NOTE [Reducing]."""
+    """Reduce the array along `dims`, in its own type; see NOTE [Reducing]."""
     cdef Walk walk
     cdef npy_intp[MAX_DIMS] sizes
     cdef cnp.ndarray result
@@ -116,7 +116,7 @@ cdef cnp.ndarray reduced(Reducer *reducer, cnp.ndarray array, Dims dims, bint ke
 
 
 cdef inline bint is_as_large(cnp.ndarray array, npy_intp size) noexcept:
-    """Whether an array has so many elements."""
+    """Whether an array has at least so many elements."""
     cdef npy_intp count = 1
     cdef int axis
     for axis in range(cnp.PyArray_NDIM(array)):
@@ -125,7 +125,7 @@ cdef inline bint is_as_large(cnp.ndarray array, npy_intp size) noexcept:
 
 
 cdef int walk_along(Walk *walk, Reducer *reducer, int dtype_code, int kept) except -1:
-    """Call the reducer's loop on each run, or its own loop for planes on each two dimensions; results are of type `kept`."""
+    """Call the reducer's borrowed loop on each run, or our own on each plane; results have the type `kept`."""
     cdef Reducer *merging = reducer.merging
     cdef Planes planes = Planes(reducer.planes[dtype_code], &reducer.kernels[dtype_code])
     cdef Planes last = Planes(merging.planes[kept], &merging.kernels[kept])
@@ -147,7 +147,7 @@ cdef int sum_along(Walk *walk, int n, Part part, void *data, int kept) except -1
 cdef int kept_code(int dtype_code, int ndim, const npy_intp *sizes, Dims dims, bint in_order) noexcept:
     """The type in which sums along `dims` are kept until they are complete: float64 for deep ones of float32.
 
-    `in_order`: the last dimensions, where all of them are summed, are one run.
+    `in_order`: trailing summed dimensions are one run.
     """
     cdef npy_intp depth = 1
     cdef int axis
@@ -162,7 +162,7 @@ cdef int kept_code(int dtype_code, int ndim, const npy_intp *sizes, Dims dims, b
 
 
 cdef cnp.ndarray narrowed(cnp.ndarray array, int dtype_code):
-    """What was kept in float64 in the type `dtype_code`, which is that or float32."""
+    """A float64 result cast to `dtype_code`, which is float64 or float32."""
     cdef cnp.ndarray result
     cdef const double *source
     cdef float *data
@@ -177,7 +177,7 @@ cdef cnp.ndarray narrowed(cnp.ndarray array, int dtype_code):
 
 
 cdef cnp.ndarray pairs_of(cnp.ndarray array):
-    """Complex numbers seen as real ones, with a last dimension of two."""
+    """A view of complex numbers as real ones, with a last dimension of two."""
     cdef npy_intp[MAX_DIMS + 1] shape
     cdef npy_intp[MAX_DIMS + 1] strides
     cdef int axis, ndim = cnp.PyArray_NDIM(array)
@@ -189,14 +189,14 @@ cdef cnp.ndarray pairs_of(cnp.ndarray array):
 
 
 cdef cnp.ndarray numbers_of(cnp.ndarray pairs):
-    """The opposite, of dense pairs: a new array."""
+    """The inverse for dense pairs, as a new array."""
     cdef cnp.ndarray numbers = new_array(to_complex(code_of(pairs)), cnp.PyArray_NDIM(pairs) - 1, cnp.PyArray_DIMS(pairs))
     memcpy(cnp.PyArray_DATA(numbers), cnp.PyArray_DATA(pairs), cnp.PyArray_NBYTES(pairs))
     return numbers
 
 
 cdef void call_planes(Walk *walk, int n, void *called) noexcept nogil:
-    """Call a loop for planes, if there is one: what it sees as elements are the runs."""
+    """Call the loop for planes, whose elements are runs; without one, the borrowed loop."""
     cdef Planes *planes = <Planes *> called
     cdef Run run
     cdef Kernel kernel = Kernel(planes.loop, &run)
@@ -216,7 +216,7 @@ cdef void call_planes(Walk *walk, int n, void *called) noexcept nogil:
 
 
 cdef void set_reduction(Walk *walk, cnp.ndarray first, cnp.ndarray array, cnp.ndarray total) noexcept:
-    """Walk through an array, and through two that are broadcast to its shape."""
+    """Set up a walk through an array and two others that are broadcast to its shape."""
     cdef int axis
     walk.ndim = cnp.PyArray_NDIM(array)
     for axis in range(walk.ndim):
@@ -229,7 +229,7 @@ cdef void set_reduction(Walk *walk, cnp.ndarray first, cnp.ndarray array, cnp.nd
 
 
 cdef void sort_by_stride(Walk *walk) noexcept:
-    """Put the dimensions in the order in which the input lies in memory, the closest elements last."""
+    """Sort the dimensions by the input's strides, smallest last."""
     cdef int k, axis, operand
     for k in range(1, walk.ndim):
         axis = k
@@ -253,14 +253,14 @@ cdef cnp.ndarray total_of(cnp.ndarray array, int dtype_code, Dims dims, bint kee
 
 
 cdef bint is_deep_in_pairs(cnp.ndarray array, Dims dims) noexcept:
-    """Whether complex numbers are summed by many, but not along their last dimension, where NumPy sums in pairs itself."""
+    """Whether a complex sum is deep and excludes the last dimension, along which NumPy itself sums pairwise."""
     cdef int ndim = cnp.PyArray_NDIM(array)
     return (0 < ndim < MAX_DIMS and not dims >> (ndim - 1) & 1
             and kept_code(FLOAT32, ndim, cnp.PyArray_DIMS(array), dims, False) == FLOAT64)
 
 
 cdef cnp.ndarray expanded(cnp.ndarray g, tuple sizes, Dims dims):
-    """A reduced array seen in the sizes that it was reduced from: a view with stride 0 along `dims`."""
+    """A view of a reduced array in the original sizes, with stride 0 along `dims`."""
     cdef npy_intp[MAX_DIMS] shape
     cdef npy_intp[MAX_DIMS] strides
     cdef int axis, own = 0, ndim = len(sizes)
@@ -284,7 +284,7 @@ cdef cnp.ndarray mean_of(cnp.ndarray array, int dtype_code, Dims dims, bint keep
 
 
 cdef int reduced_shape(cnp.ndarray array, Dims dims, bint keepdim, npy_intp *sizes) noexcept:
-    """Writes the sizes of the array reduced along `dims`; returns how many there are."""
+    """Write the sizes of the array reduced along `dims`; return their number."""
     cdef int axis, n = 0
     cdef bint along
     for axis in range(cnp.PyArray_NDIM(array)):
@@ -303,7 +303,7 @@ cdef tuple reduced_sizes(cnp.ndarray array, Dims dims, bint keepdim):
 
 
 cdef Py_ssize_t count_along(cnp.ndarray array, Dims dims) noexcept:
-    """How many elements are reduced to one."""
+    """The number of elements that are reduced to one."""
     cdef Py_ssize_t count = 1
     cdef int axis
     for axis in range(cnp.PyArray_NDIM(array)):
@@ -319,7 +319,7 @@ cdef void divide_all(real *data, npy_intp n, real divisor) noexcept nogil:
 
 
 cdef int divide_by(cnp.ndarray array, double divisor) except -1:
-    """array /= divisor, for a dense array of floats or complex numbers that is ours."""
+    """array /= divisor, for a dense floating-point or complex array that we own."""
     cdef int dtype_code = code_of(array)
     cdef npy_intp n = cnp.PyArray_SIZE(array) * (2 if dtype_code >= COMPLEX64 else 1)
     if dtype_code == FLOAT32 or dtype_code == COMPLEX64:

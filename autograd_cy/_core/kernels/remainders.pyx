@@ -1,7 +1,7 @@
-"""Remainders and floored quotients of floats and doubles, several at a time, and exactly. NumPy's loops call the C library's
-fmod for one after the other, which takes 40 to 70 ns for an element, and this 1.
+"""Exact remainders and floored quotients of floats and doubles, vectorized: 1 ns per element. NumPy's loops call the C
+library's fmod for each, which takes 40 to 70 ns.
 
-Where a quotient is very large, a divisor 0 or a number infinite, a whole block goes to NumPy.
+If a quotient is very large, a divisor 0 or a number infinite, the whole block goes to NumPy.
 """
 
 import numpy as np
@@ -32,7 +32,7 @@ cdef extern from "special.h" nogil:
     double one_floor_f64 "autograd_cy_floor_quotient_f64"(double a, double b) noexcept
 
 cdef enum:
-    BLOCK = 512             # elements of which none, or any, is for NumPy
+    BLOCK = 512             # elements that go to NumPy together or not at all
 
 ctypedef fused Real:
     float
@@ -42,7 +42,7 @@ cdef Kernel[NCODES] NUMPYS_FMOD, NUMPYS_FLOOR
 
 
 cdef inline bint are_plain(const Real[::1] a, const Real[::1] b) noexcept nogil:
-    """Whether all quotients are for these loops."""
+    """Whether these loops can compute all quotients."""
     cdef Py_ssize_t i, others = 0
     for i in range(a.shape[0]):
         if Real is float:
@@ -94,7 +94,7 @@ cdef void floor_block_f64 "autograd_cy_floor_block_f64"(char **args, const npy_i
 
 cdef inline void by_blocks(char **args, npy_intp n, const npy_intp *strides, npy_intp itemsize, Loop itself, Loop block,
                            Kernel *numpys) noexcept nogil:
-    """A loop over any elements; a long run of strided ones comes back to it block by block."""
+    """A loop over any elements; a long strided run is copied and passed to `itself` block by block."""
     cdef char *parts[3]
     cdef npy_intp start = 0, size
     cdef int k

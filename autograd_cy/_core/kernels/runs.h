@@ -1,11 +1,11 @@
-/* Copies and sums of short runs, some of 12 bytes: no calls for them. */
+/* Inline copies and sums of short runs, some of only 12 bytes. */
 #ifndef AUTOGRAD_CY_RUNS_H
 #define AUTOGRAD_CY_RUNS_H
 
 #include <string.h>
 #include "clones.h"
 
-/* What is left at the end is copied with some bytes before it. */
+/* The last copy may overlap the one before. */
 static AUTOGRAD_CY_INLINED void copy_run(void *out, const void *x, npy_intp bytes) {
     char *q = out;
     const char *p = x;

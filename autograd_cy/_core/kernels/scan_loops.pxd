@@ -1,4 +1,4 @@
-"""Running sums, products, extremes and logarithms of sums along one dimension."""
+"""Cumulative sums, products, extremes and logsumexp along one dimension."""
 
 from autograd_cy._core.kernels.plane_loops cimport ADD, MULTIPLY
 from autograd_cy._core.runtime cimport numpy_api as cnp

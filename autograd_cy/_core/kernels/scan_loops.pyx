@@ -1,6 +1,6 @@
-"""Running sums, products, extremes and logarithms of sums along one dimension, and their gradients.
+"""Cumulative sums, products, extremes and logsumexp along one dimension, and their gradients.
 
-Arrays are float32 or float64 (extremes: int64, too), in C order. What is summed up or multiplied is kept in double.
+Arrays are float32 or float64 (extremes: also int64), in C order. Sums and products accumulate in double.
 """
 
 from libc.math cimport INFINITY, exp, log1p
@@ -30,7 +30,7 @@ cdef struct Rows:                   # the runs of an array along one dimension: 
 
 
 cdef Rows rows_along(cnp.ndarray array, int dim):
-    """Those along a dimension. An array without dimensions has one run of one element."""
+    """The runs along a dimension. A 0-d array has one run of one element."""
     cdef Rows rows
     cdef int axis
     rows.outer = rows.n = rows.inner = 1
@@ -42,19 +42,19 @@ cdef Rows rows_along(cnp.ndarray array, int dim):
         else:
             rows.inner *= cnp.PyArray_DIM(array, axis)
     if cnp.PyArray_SIZE(array) == 0:
-        rows.outer = 0              # of no elements there may be 2**40 columns
+        rows.outer = 0              # an empty array may have 2**40 columns
     return rows
 
 
 cdef inline npy_intp first_of(Rows *rows, npy_intp k) noexcept nogil:
-    """Where the k-th run begins, in elements."""
+    """The start of the k-th run, in elements."""
     return k // rows.inner * rows.n * rows.inner + k % rows.inner
 
 
 # sums and products
 
 cdef inline void sum_run(real[:] x) noexcept nogil:
-    """Four at a time: an element waits for one addition to the total."""
+    """Four at a time, so that the dependency chain has one addition per four elements."""
     cdef double total = 0, a, b, c, d
     cdef Py_ssize_t i = 0, n = x.shape[0]
     while i + 4 <= n:
@@ -75,7 +75,7 @@ cdef inline void sum_run(real[:] x) noexcept nogil:
 
 
 cdef inline void multiply_run(real[:] x) noexcept nogil:
-    """One by one: the product of some could overflow where that of all doesn't."""
+    """One by one, since a partial product could overflow where the total doesn't."""
     cdef double total = 1
     cdef Py_ssize_t i
     for i in range(x.shape[0]):
@@ -84,7 +84,7 @@ cdef inline void multiply_run(real[:] x) noexcept nogil:
 
 
 cdef void accumulate_columns(real *data, npy_intp n, npy_intp stride, npy_intp width, bint multiplied) noexcept nogil:
-    """Accumulate along a few columns, whose elements are `stride` elements apart."""
+    """Accumulate along a few columns with elements `stride` apart."""
     cdef double[COLUMNS] memory
     cdef double[::1] totals = run(<double *> memory, width)
     cdef real[::1] row
@@ -122,7 +122,7 @@ cdef void accumulate(real *data, Rows rows, bint multiplied, bint backwards) noe
 
 
 cdef cnp.ndarray accumulated(cnp.ndarray array, int dim, int how, bint backwards):
-    """The array itself, written over by the sums or products (MULTIPLY) of its elements up to each."""
+    """Overwrite the array with its cumulative sums or products (MULTIPLY), and return it."""
     cdef Rows rows = rows_along(array, dim)
     if code_of(array) == FLOAT32:
         accumulate(<float *> cnp.PyArray_DATA(array), rows, how == MULTIPLY, backwards)
@@ -132,9 +132,9 @@ cdef cnp.ndarray accumulated(cnp.ndarray array, int dim, int how, bint backwards
 
 
 cdef inline void product_slopes(const real[:] x, const real[:] g, real[:] out) noexcept nogil:
-    """The product before an element, times the sum of the gradients after it, each times the product between.
+    """The product before an element, times the sum over later gradients, each times the product in between.
 
-    Nothing is divided, so that zeros are like other numbers.
+    It divides by nothing, so zeros need no special case.
     """
     cdef double total = 1
     cdef Py_ssize_t i, n = x.shape[0]
@@ -156,7 +156,7 @@ cdef void product_rows(const real *x, const real *g, real *out, Rows rows) noexc
 
 
 cdef cnp.ndarray product_gradient(cnp.ndarray x, cnp.ndarray g, int dim):
-    """The gradient of running products of x; None if x and g are not as this file has them."""
+    """The gradient of the cumulative products of x; None unless x and g suit these loops (`are_alike`)."""
     cdef int dtype_code = code_of(x)
     cdef cnp.ndarray out
     if not are_alike(x, g):
@@ -172,7 +172,7 @@ cdef cnp.ndarray product_gradient(cnp.ndarray x, cnp.ndarray g, int dim):
 
 
 cdef bint are_alike(cnp.ndarray x, cnp.ndarray g) except -1:
-    """Whether both are of one type that the loops know, of one shape and in C order."""
+    """Whether both have the same supported type and shape, and are contiguous."""
     cdef int dtype_code = code_of(x)
     return (dtype_code in (FLOAT32, FLOAT64) and code_of(g) == dtype_code and is_flat(x) and is_flat(g)
             and cnp.PyArray_SAMESHAPE(x, g))
@@ -181,7 +181,7 @@ cdef bint are_alike(cnp.ndarray x, cnp.ndarray g) except -1:
 # extremes
 
 cdef inline void extremes_of_run(const number[:] x, number[:] y, long long[:] places, bint largest) noexcept nogil:
-    """Of equal elements and of nans it is the last. Most elements change nothing, by one comparison."""
+    """The last of equal elements or nans wins. Most elements take one comparison."""
     cdef number best = x[0], value
     cdef long long place = 0
     cdef Py_ssize_t i
@@ -202,7 +202,7 @@ cdef void extremes_of_rows(const number *x, number *y, long long *places, Rows r
 
 
 cdef tuple running_extremes(cnp.ndarray array, int dim, bint largest):
-    """(values, indices) of the largest or smallest elements up to each."""
+    """(values, indices) of the cumulative maxima or minima."""
     cdef int dtype_code = code_of(array)
     if dtype_code == LONGDOUBLE:
         return extended_extremes(array, dim, largest)
@@ -222,7 +222,7 @@ cdef tuple running_extremes(cnp.ndarray array, int dim, bint largest):
 
 
 cdef inline void add_run(const real[:] g, const long long[:] places, real[:] out) noexcept nogil:
-    """Places don't fall: what goes to the same one is added up before."""
+    """Places are nondecreasing, so elements with the same place are summed first."""
     cdef double total
     cdef long long place
     cdef Py_ssize_t i = 0, n = g.shape[0]
@@ -250,7 +250,7 @@ cdef void add_rows(const real *g, const long long *places, real *out, Rows rows)
 
 
 cdef cnp.ndarray sums_at(cnp.ndarray g, cnp.ndarray places, int dim):
-    """An array of the shape of g, with each of its elements added at its place along a dimension; None as above."""
+    """An array of g's shape, with each element of g added at its place along a dimension; None as above."""
     cdef int dtype_code = code_of(g)
     cdef cnp.ndarray out
     if not are_alike(g, g) or not is_flat(places) or not cnp.PyArray_SAMESHAPE(g, places):
@@ -267,7 +267,7 @@ cdef cnp.ndarray sums_at(cnp.ndarray g, cnp.ndarray places, int dim):
 # logarithms of sums of exponentials
 
 cdef inline void logsumexp_of_run(real[:] x) noexcept nogil:
-    """In place. The largest element counts 1 in the sum, `rest` is what the others add."""
+    """In place. The largest element contributes 1 to the sum, and `rest` is the contribution of the others."""
     cdef double largest = -INFINITY, rest = 0, value
     cdef Py_ssize_t i
     for i in range(x.shape[0]):
@@ -285,14 +285,14 @@ cdef inline void logsumexp_of_run(real[:] x) noexcept nogil:
 
 
 cdef inline void logsumexp_slopes(const real[:] x, const real[:] y, const real[:] g, real[:] out) noexcept nogil:
-    """The sum of g exp(x - y) over the results from each element on, which don't fall: no exponential is above 1."""
+    """The sum of g * exp(x - y) over the results from each element on. These are nondecreasing, so no exp exceeds 1."""
     cdef double total = 0
     cdef Py_ssize_t i, n = x.shape[0]
     for i in range(n - 1, -1, -1):
         if i + 1 < n and y[i] != y[i + 1]:
             total *= exp(<double> y[i] - y[i + 1])
         total += g[i]
-        out[i] = <real> (total if x[i] == y[i] else total * exp(<double> x[i] - y[i]))      # of -inf, too
+        out[i] = <real> (total if x[i] == y[i] else total * exp(<double> x[i] - y[i]))      # also for -inf
 
 
 cdef void logsumexp_rows(real *x, Rows rows) noexcept nogil:
@@ -310,7 +310,7 @@ cdef void logsumexp_slopes_of_rows(const real *x, const real *y, const real *g, 
 
 
 cdef cnp.ndarray running_logsumexp(cnp.ndarray array, int dim):
-    """The array itself, written over, but of longdouble."""
+    """Overwrite the array and return it; longdouble gives a new array."""
     if code_of(array) == LONGDOUBLE:
         return extended_logcumsumexp(array, dim)
     if code_of(array) == FLOAT32:
@@ -321,7 +321,7 @@ cdef cnp.ndarray running_logsumexp(cnp.ndarray array, int dim):
 
 
 cdef cnp.ndarray logsumexp_gradient(cnp.ndarray x, cnp.ndarray y, cnp.ndarray g, int dim):
-    """The gradient for x, of which y is running_logsumexp(); None as above."""
+    """The gradient of x, given y = running_logsumexp(x); None as above."""
     cdef cnp.ndarray out
     if not are_alike(x, g) or not are_alike(x, y):
         return None

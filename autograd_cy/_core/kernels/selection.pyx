@@ -1,4 +1,4 @@
-"""The few largest or smallest elements of rows: those found so far are kept in order (knows no Tensor).
+"""The few largest or smallest elements of rows, by insertion into a sorted list (knows no Tensor).
 
 NaN counts as the largest; equal elements keep their order.
 """
@@ -37,8 +37,8 @@ cdef inline void select(const Real[::1] x, long long[::1] places, bint largest) 
 
 
 cdef cnp.ndarray few_extreme_places(cnp.ndarray rows, Py_ssize_t count, bint largest):
-    """Where they stand in each row (the last dimension) of floats or doubles in C order; 0 < count <= FEW, and no more than
-    there are.
+    """Their places in each row (the last dimension) of float32 or float64 in C order; 0 < count <= FEW, at most the size of
+    a row.
     """
     cdef npy_intp[64] sizes
     cdef int dtype_code = code_of(rows)

@@ -1,6 +1,6 @@
-"""sin and cos of doubles, several at a time: NumPy's loops call the C library for one after the other.
+"""sin and cos of doubles, vectorized; NumPy's loops call the C library for each.
 
-An element has the same bits wherever it stands. What is too large for the reduction (LIMIT) goes to the C library.
+An element's bits don't depend on its place. Elements beyond LIMIT, the limit of the reduction, go to the C library.
 """
 
 from libc.math cimport cos, fabs, sin
@@ -22,7 +22,7 @@ cdef extern from "elementary.h" nogil:
     double LIMIT "AUTOGRAD_CY_SIN_LIMIT"
 
 cdef enum:
-    BLOCK = 1024            # elements of which none, or any, is beyond the limit
+    BLOCK = 1024            # elements that are checked together
 
 
 cdef inline bint any_beyond(const double[::1] x) noexcept nogil:
@@ -34,7 +34,7 @@ cdef inline bint any_beyond(const double[::1] x) noexcept nogil:
 
 
 cdef inline void turn(const double[::1] x, double[::1] out, int quarters) noexcept nogil:
-    """Elements of which none is beyond the limit."""
+    """No element is beyond the limit."""
     cdef Py_ssize_t i
     for i in range(out.shape[0]):
         out[i] = turned_sin(x[i], quarters)
@@ -60,7 +60,7 @@ cdef void turn_block "autograd_cy_turn_block"(const double *x, double *out, npy_
 
 
 cdef inline void quarter_turned(char **args, npy_intp n, const npy_intp *strides, int quarters, Loop itself) noexcept nogil:
-    """A loop over any elements; a long run of strided ones comes back to it block by block."""
+    """A loop over any elements; a long strided run is copied and passed to `itself` block by block."""
     cdef npy_intp start = 0, size
     if strides[0] == sizeof(double) and strides[1] == sizeof(double):
         while start < n:

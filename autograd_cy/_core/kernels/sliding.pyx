@@ -1,6 +1,6 @@
-"""Windows that slide over pictures, as columns (knows no Tensor): copied out of the pictures, or added to them.
+"""Sliding windows of images, as columns (knows no Tensor): copied out of the images, or added to them.
 
-A plane of a picture has a row for each element of the kernel, in which all windows stand side by side. Threads share planes.
+A plane has a row for each element of the kernel, with an element of each window. Threads share planes.
 """
 
 from libc.string cimport memset
@@ -13,7 +13,7 @@ from autograd_cy._core.runtime.threads cimport parallel_for
 
 cnp.import_array()
 
-# The functions that Cython makes of those of `real` numbers: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "clones.h"
@@ -24,7 +24,7 @@ cdef extern from *:
     DECLARE_CLONED(double, __pyx_fuse_1)
     """
 
-cdef struct Slide:              # a loop that is shared
+cdef struct Slide:              # a shared loop
     const Sliding *of
     void *pictures
     void *columns
@@ -32,7 +32,7 @@ cdef struct Slide:              # a loop that is shared
 
 
 cdef int slide(const Sliding *of, cnp.ndarray pictures, cnp.ndarray columns, npy_intp planes, bint adding) except -1:
-    """columns = the windows of each plane, or, adding, pictures += the windows; dense, of numbers of one type."""
+    """columns = the windows of each plane; or, if `adding`, pictures += columns. Both are dense and of one type."""
     cdef Slide sliding = Slide(of, cnp.PyArray_DATA(pictures), cnp.PyArray_DATA(columns), adding)
     cdef int dtype_code = code_of(columns)
     cdef npy_intp work = of.kernel[0] * of.kernel[1] * of.blocks[0] * of.blocks[1] * of.parts
@@ -64,7 +64,7 @@ cdef void slide_part "autograd_cy_slide_part"(
 
 
 cdef inline void slide_row(const Sliding *of, real *picture, real *row, npy_intp i, npy_intp j, bint adding) noexcept nogil:
-    """What one element of the kernel sees of a plane."""
+    """The pixels of a plane under one element of the kernel."""
     cdef npy_intp left = j * of.dilation[1] - of.padding[1], y, height, width = of.blocks[1] * of.parts
     cdef npy_intp before = min(max((-left + of.stride[1] - 1) // of.stride[1], 0), of.blocks[1])
     cdef npy_intp end = max(min((of.size[1] - left + of.stride[1] - 1) // of.stride[1], of.blocks[1]), before)
@@ -82,7 +82,7 @@ cdef inline void slide_row(const Sliding *of, real *picture, real *row, npy_intp
 
 
 cdef inline void slide_run(real *picture, real *row, npy_intp n, npy_intp stride, npy_intp parts, bint adding) noexcept nogil:
-    """n elements of a line, `stride` apart in the picture, none beside it."""
+    """n elements of a line, `stride` apart in the picture, all inside it."""
     cdef npy_intp k, part
     if stride == 1:
         n, stride = n * parts, 1

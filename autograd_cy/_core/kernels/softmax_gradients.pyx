@@ -1,4 +1,4 @@
-"""The loops of the gradients of softmax, y * (g - sum(g * y)), and log_softmax, g - exp(y) * sum(g), over dense arrays.
+"""Loops of the gradients of softmax, y * (g - sum(g * y)), and log_softmax, g - exp(y) * sum(g), over dense arrays.
 
 Rows and columns are read as in softmax_loops.pyx, and NOTE [Probabilities near 1] holds. The result may overwrite `g`.
 """
@@ -10,7 +10,7 @@ from autograd_cy._core.kernels.softmax_loops cimport WIDTH, Arrays, block_at, bl
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport parallel_for
 
-# The functions that Cython makes of those of `real`: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "clones.h"
@@ -38,9 +38,9 @@ cdef extern from "elementary.h" nogil:
     double exp_and_rest_f64 "autograd_cy_exp_and_rest_f64"(double, double *) noexcept
 
 cdef enum:
-    BLOCK = 1024            # elements that are worked on in the L1 cache
+    BLOCK = 1024            # elements processed while in the L1 cache
     LANES = 32
-    SHORT = 64              # elements of a row, up to which several rows are worked on together
+    SHORT = 64              # elements of a row, up to which several rows are processed together
 
 
 cdef void normalize_gradient(const real *g, const real *y, real *out, npy_intp outer, npy_intp n, npy_intp inner,
@@ -83,7 +83,7 @@ cdef void gradient_part(const real *g, const real *y, real *out, npy_intp first,
 
 cdef inline void gradient_of_rows(const real *g, const real *y, real *out, npy_intp rows, npy_intp n, bint logarithmic,
                                   bint peaked) noexcept nogil:
-    """A few rows of n contiguous elements, of which at most BLOCK are those of short rows."""
+    """A few rows of n contiguous elements; short rows have at most BLOCK elements together."""
     cdef npy_intp peak
     if n <= SHORT:
         if logarithmic:
@@ -154,7 +154,7 @@ cdef double shifted_dot "autograd_cy_shifted_dot"(const real *x, const real *y, 
 
 cdef void log_gradient_of_short_rows "autograd_cy_log_gradient_of_short_rows"(
         const real *g, const real *y, real *out, npy_intp rows, npy_intp n, bint peaked) noexcept nogil:
-    cdef real[BLOCK] common, others         # of the row of each element: exp runs over all rows
+    cdef real[BLOCK] common, others         # the row's number for each element, as exp runs over all rows
     cdef real limit = peak_limit(True, <real> 0), total
     cdef npy_intp row, j
     for row in range(rows):
@@ -203,7 +203,7 @@ cdef void log_gradient_of_row "autograd_cy_log_gradient_of_row"(
 
 
 cdef inline real peak_limit(bint logarithmic, real kind) noexcept nogil:
-    """A probability of 1/2, or its logarithm: at most one is above it."""
+    """A probability of 1/2, or its logarithm: at most one in a row is above it."""
     return <real> -M_LN2 if logarithmic else <real> 0.5
 
 
@@ -244,7 +244,7 @@ cdef void gradient_of_columns "autograd_cy_softmax_gradient_columns"(
 
 cdef inline void shifted_dots_of_columns(const real *g, const real *y, npy_intp n, npy_intp stride, npy_intp width,
                                          real *common, real *shift) noexcept nogil:
-    """Of each column the g of a probability above 1/2, else 0, and the sum of (g - it) * y."""
+    """For each column, the g of a probability above 1/2 (else 0) as `shift`, and the sum of (g - shift) * y."""
     cdef real[WIDTH] rests
     cdef real limit = peak_limit(False, <real> 0), rest
     cdef npy_intp i, j
@@ -284,7 +284,7 @@ cdef void log_gradient_of_columns "autograd_cy_log_softmax_gradient_columns"(
 
 cdef inline void log_gradients_of_peaks(const real *g, const real *y, npy_intp n, npy_intp stride, npy_intp width,
                                         real *common, real *peaks) noexcept nogil:
-    """Of each column the sum of g, and the gradient for a probability above 1/2."""
+    """For each column, the sum of g, and the gradient of a probability above 1/2."""
     cdef real[WIDTH] logs, own
     cdef real limit = peak_limit(True, <real> 0)
     cdef npy_intp i, j

@@ -10,22 +10,22 @@ cdef extern from "elementary.h" nogil:
     double exp_f64 "autograd_cy_exp_f64"(double) noexcept
 
 cdef enum:
-    WIDTH = 128             # columns that are worked on together
+    WIDTH = 128             # columns processed together
 
-cdef struct Arrays:         # of a loop that is shared, in the order of its parameters
+cdef struct Arrays:         # of a shared loop, in the order of its parameters
     const void *first
     const void *second
     void *out
     npy_intp n, inner
     bint logarithmic
-    bint peaked             # whether a probability is above 1/2: found by the forward, read by the gradient
+    bint peaked             # whether a probability is above 1/2: set by the forward, read by the gradient
 
 cdef inline npy_intp blocks_of(npy_intp inner) noexcept nogil:
-    """Into how many blocks of columns (n, inner) is cut."""
+    """The number of blocks of columns in (n, inner)."""
     return (inner + WIDTH - 1) // WIDTH
 
 cdef inline npy_intp block_at(npy_intp number, npy_intp n, npy_intp inner, npy_intp *width) noexcept nogil:
-    """Where the block of that number begins, and its width."""
+    """The start of a block, and its width."""
     cdef npy_intp blocks = blocks_of(inner)
     cdef npy_intp start = number % blocks * WIDTH
     width[0] = min(inner - start, <npy_intp> WIDTH)

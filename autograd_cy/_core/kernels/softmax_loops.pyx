@@ -1,19 +1,19 @@
 """Loops of softmax, log_softmax and logsumexp over dense arrays (knows no Tensor).
 
-An array is seen as (outer, n, inner) and normalized along n. Where inner is 1 that is row by row; else columns are taken
-WIDTH at a time, so that all passes run over contiguous elements in the cache. Threads share the rows, or those blocks of
-columns. exp is that of elementary.h, which becomes part of the loops. Rows are shifted by their largest element: nothing
-overflows. Values and gradients (softmax_gradients.pyx) are exact where a probability is near 1: NOTE [Probabilities near 1].
+An array is viewed as (outer, n, inner) and normalized along n: row by row if inner is 1, else WIDTH columns at a time, so
+that all passes run over contiguous elements in the cache. Threads share rows, or blocks of columns. exp is inlined from
+elementary.h. Rows are shifted by their largest element, so nothing overflows. Values and gradients (softmax_gradients.pyx)
+are exact even if a probability is near 1: NOTE [Probabilities near 1].
 
 NOTE [Probabilities near 1]
-Where one probability p is near 1, the others are what is left of it, and 1 - p computed from p is rounding errors alone.
+If one probability p is near 1, the others sum to 1 - p, and computing 1 - p from p leaves only rounding errors.
   1. The logarithm of a sum of exponentials is log1p of the sum without its largest term, which is 1 (rests_of_rows).
-  2. softmax's gradient y * (g - sum(g * y)) does not change when a number is added to g. The g of the largest element is
-    subtracted if its y is above 1/2, so that the sum runs over the other elements alone.
-  3. log_softmax's gradient g - p * sum(g) is, where p is above 1/2, g * (1 - p) - p * (the sum of the other g); 1 - p is
-    computed from the logarithm of p (exp_and_rest).
-Where no probability is above 1/2 nothing is lost: the forward tells whether one is (`peaked`); else the gradient does
-not look for it.
+  2. softmax's gradient y * (g - sum(g * y)) does not change if a constant is added to g. If the largest y is above 1/2, its
+    g is subtracted, so that the sum runs over the other elements only.
+  3. log_softmax's gradient g - p * sum(g) is computed as g * (1 - p) - p * (the sum of the other g) if p is above 1/2. 1 - p
+    is computed from the logarithm of p (exp_and_rest).
+If no probability is above 1/2, nothing is lost. The forward tells whether one is (`peaked`), so that the gradient needs no
+search otherwise.
 """
 
 from libc.math cimport INFINITY, isfinite
@@ -29,7 +29,7 @@ from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 
-# The functions that Cython makes of those of `real` numbers: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "clones.h"
@@ -55,12 +55,12 @@ cdef extern from "special.h" nogil:
     double log_f64 "autograd_cy_log_f64"(double) noexcept
 
 cdef enum:
-    BLOCK = 1024            # elements that are worked on in the L1 cache
+    BLOCK = 1024            # elements processed while in the L1 cache
     LANES = 32
 
 
 cdef real largest(const real *row, npy_intp n) noexcept nogil:
-    """The largest element; where there is a nan, any number."""
+    """The largest element; any number if there is a nan."""
     cdef Kernel *kernel = &LARGEST.kernels[FLOAT32 if real is float else FLOAT64]
     cdef npy_intp[3] strides
     cdef char *args[3]
@@ -94,7 +94,7 @@ cdef void logs_of_sums "autograd_cy_logs_of_sums"(const real *rests, real *logs,
 
 cdef void rests_of_rows "autograd_cy_rests_of_rows"(
         const real *x, real *tops, real *rests, npy_intp rows, npy_intp n, bint finite) noexcept nogil:
-    """Of each row the largest element, and the sum of exp(x - it) without its own term.
+    """For each row, the largest element `top`, and the sum of exp(x - top) over the others.
 
     If `finite`, 0 replaces a largest element that is not finite.
     """
@@ -120,7 +120,7 @@ cdef void rests_of_rows "autograd_cy_rests_of_rows"(
 
 cdef void rests_of_short_rows "autograd_cy_rests_of_short_rows"(
         const real *x, const real *tops, real *rests, npy_intp rows, npy_intp n, bint all_finite) noexcept nogil:
-    """Sum all terms but those that are 1. Of these each row has one, which is left out, unless it has ties or infinities."""
+    """Sum all terms that are not 1. Each row has one 1, which doesn't count; only ties and infinities need a second pass."""
     cdef real[BLOCK] terms
     cdef real term
     cdef int ones = 0
@@ -144,9 +144,9 @@ cdef void rests_of_short_rows "autograd_cy_rests_of_short_rows"(
 
 
 cdef double rest_of_row "autograd_cy_rest_of_row"(const real *x, npy_intp n, real top) noexcept nogil:
-    """Of one row: lane by lane, and from block to block in double."""
+    """The same for one row: lane by lane, and from block to block in double."""
     cdef real[LANES] lanes, ones
-    cdef double rest = 0, counted = -1      # the largest element's own term is left out
+    cdef double rest = 0, counted = -1      # the largest element's term doesn't count
     cdef npy_intp i, k, size
     while n > 0:
         size = min(n, <npy_intp> BLOCK)
@@ -167,7 +167,7 @@ cdef double rest_of_row "autograd_cy_rest_of_row"(const real *x, npy_intp n, rea
 
 
 cdef inline void add_term(real x, real *sum, real *ones) noexcept nogil:
-    """Add exp(x), or count it where it is 1."""
+    """Add exp(x), or count it if it is 1."""
     cdef real term = exponential(x)
     sum[0] = sum[0] + (0 if term == 1 else term)
     ones[0] = ones[0] + (1 if term == 1 else 0)
@@ -286,7 +286,7 @@ cdef bint normalize_columns "autograd_cy_softmax_columns"(
 
 cdef void rests_of_columns "autograd_cy_rests_of_columns"(
         const real *terms, real *totals, npy_intp n, npy_intp stride, npy_intp width) noexcept nogil:
-    """Take the largest term, which is 1, out of the sum of each column."""
+    """Subtract the largest term, which is 1, from the sum of each column, without loss."""
     cdef real[WIDTH] rests
     cdef npy_intp i, j
     for j in range(width):
@@ -301,7 +301,7 @@ cdef void rests_of_columns "autograd_cy_rests_of_columns"(
 # logsumexp
 
 cdef void log_sum_exp(const real *x, real *out, npy_intp rows, npy_intp n) noexcept nogil:
-    """out = log(sum(exp(x))) of each row of n contiguous elements; -inf of an empty one."""
+    """out = log(sum(exp(x))) of each row of n contiguous elements; -inf for an empty row."""
     cdef real[BLOCK] rests
     cdef npy_intp row, count
     while rows > 0:

@@ -1,4 +1,4 @@
-"""Keys of int64 that sort as numbers of 32 bits do, and hold their places."""
+"""int64 keys that combine the order of 32-bit numbers with their places."""
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

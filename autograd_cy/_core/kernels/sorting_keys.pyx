@@ -1,6 +1,6 @@
-"""Keys of int64 that sort as numbers of 32 bits do, and hold their places: NumPy sorts them 3 times as fast as it finds
-indices, and equal numbers, whose keys differ by the place alone, keep their order. (316 x 316, float32, us:
-np.argsort 2100, its stable one 7900; keys and np.sort 750.)
+"""int64 keys that combine the order of 32-bit numbers with their places. NumPy sorts them 3 times as fast as argsort does,
+and equal numbers keep their order because their keys differ only by the place. (316 x 316, float32, us: np.argsort 2100,
+stable 7900; keys and np.sort 750.)
 """
 
 from autograd_cy._core.arrays.buffers cimport new_array
@@ -16,7 +16,7 @@ cdef enum:
 
 
 cdef inline void keys_of_floats(const float[::1] x, const int[::1] bits, bint descending, long long[::1] keys) noexcept nogil:
-    """The bits of negative numbers are turned round; zeros are equal, and so are nans, which are the largest."""
+    """Flips the bits of negative numbers. All zeros are equal; all nans are equal, and the largest."""
     cdef Py_ssize_t i
     cdef long long key
     for i in range(keys.shape[0]):
@@ -34,7 +34,7 @@ cdef inline void keys_of_integers(const int[::1] x, bint descending, long long[:
 
 
 cdef cnp.ndarray sorting_keys(cnp.ndarray rows, bint descending):
-    """Of float32 or int32 in C order, along the last dimension."""
+    """The keys of float32 or int32 in C order, along the last dimension."""
     cdef cnp.ndarray result = new_array(INT64, cnp.PyArray_NDIM(rows), cnp.PyArray_DIMS(rows))
     cdef npy_intp n = cnp.PyArray_DIM(rows, cnp.PyArray_NDIM(rows) - 1), k
     cdef const void *source = cnp.PyArray_DATA(rows)
@@ -55,12 +55,12 @@ cdef inline void leave_places(long long[::1] keys) noexcept nogil:
 
 
 cdef cnp.ndarray places_of_keys(cnp.ndarray keys):
-    """The keys, written over by the places that they hold."""
+    """Overwrite the keys with their places, and return them."""
     leave_places(run(<long long *> cnp.PyArray_DATA(keys), cnp.PyArray_SIZE(keys)))
     return keys
 
 
-# what was sorted without keys
+# numbers that were sorted without keys
 
 cdef inline bint rises(const double[::1] x) noexcept nogil:
     cdef Py_ssize_t i, others = 0
@@ -70,7 +70,7 @@ cdef inline bint rises(const double[::1] x) noexcept nogil:
 
 
 cdef bint has_equals(cnp.ndarray rows) noexcept:
-    """Whether some doubles that are in order along the last dimension, in C order, are equal, or nan."""
+    """Whether float64 rows (C order, sorted along the last dimension) have equal elements or nans."""
     cdef npy_intp n = cnp.PyArray_DIM(rows, cnp.PyArray_NDIM(rows) - 1), k
     cdef const double *x = <const double *> cnp.PyArray_DATA(rows)
     for k in range(cnp.PyArray_SIZE(rows) // n if n else 0):

@@ -1,23 +1,22 @@
-/* Special functions of one float or double (two of logaddexp and hypot), written so that a compiler vectorizes the loop around
-   a call, as in elementary.h: no branches, no tables, no calls. What is called for a float is computed in double and rounded,
-   but for erfinv and logaddexp. The largest errors in units of the last place of a double, where the function isn't next to a
-   root (tests/kernels/test_special.py): log 0.7, hypot 0.5, trigamma and the Bessel functions 4, digamma 3, erfinv 2.2,
-   log_ndtr 16, erfcx 12 far below 0; of a float: erfinv 1.1.
+/* Special functions of one float or double (logaddexp and hypot: two). As in elementary.h, they have no branches, tables or
+   calls, so that a compiler vectorizes the loop around them. Many functions of float compute in double and round. The largest
+   errors in units of the last place of a double, away from roots (tests/kernels/test_special.py): log 0.7, hypot 0.5, trigamma
+   and the Bessel functions 4, digamma 3, erfinv 2.2, log_ndtr 16, erfcx 12 far below 0; of a float: erfinv 1.1.
 
    log: Sun's fdlibm, e_log.c; for float: S. Moshier, Cephes, logf.c.
    hypot: C. F. Borges, An improved algorithm for hypot(a, b), ACM TOMS 47 (2021), without fused products.
-   digamma: from 1 to 2 that of Boost (J. Maddock, digamma.hpp), to which others are brought by recurrence; from 10 on the
-   asymptotic series. trigamma: the asymptotic series from 8 on. Both by reflection below 0.
+   digamma: Boost's from 1 to 2 (J. Maddock, digamma.hpp), by recurrence up to 10; then the asymptotic series. trigamma: the
+   asymptotic series from 8 on, after recurrence. Both by reflection below 0.
    erfinv: Boost's (J. Maddock, erf_inv.hpp).
-   erfcx, log_ndtr: by the quotient of normal_cdf, and its asymptotic series.
-   I0, I1: Taylor's series up to 8, all terms of which are positive; above, a polynomial in 1 / x.
-   That and erfinv for float were made for this file: Chebyshev's series, with 45 digits. Theirs is below 0.1 units. */
+   erfcx, log_ndtr: from the quotient of normal_cdf, and its asymptotic series.
+   I0, I1: Taylor's series up to 8, with positive terms only; above, a polynomial in 1 / x.
+   This polynomial and erfinv for float were made for this file: Chebyshev series, with 45 digits; error below 0.1 units. */
 #ifndef AUTOGRAD_CY_SPECIAL_H
 #define AUTOGRAD_CY_SPECIAL_H
 
 #include "elementary.h"
 
-/* x = m * 2**k with m from sqrt(1/2) to sqrt(2); numbers that are denormal are scaled first. */
+/* x = m * 2**k with m from sqrt(1/2) to sqrt(2); denormal numbers are scaled first. */
 static inline float autograd_cy_log_f32(float x) {
     float scaled = x < 1.17549435e-38f ? x * 16777216.0f : x, k, m, z, y;
     uint32_t bits = autograd_cy_bits_f32(scaled), above = bits - 0x3F3504F3u;
@@ -52,7 +51,7 @@ static inline double autograd_cy_log_f64(double x) {
     return x > 0.0 ? (x < INFINITY ? t : x) : (x == 0.0 ? t : NAN);
 }
 
-/* log(1 + x) from 0 to 1, with what is lost in the sum. */
+/* log(1 + x) from 0 to 1, corrected for the rounding error of the sum. */
 static inline float autograd_cy_log1p_part_f32(float x) {
     float u = 1.0f + x;
     return autograd_cy_log_f32(u) + (x - (u - 1.0f)) / u;
@@ -101,8 +100,8 @@ static inline double autograd_cy_exp2_down_f64(double x) {
     return autograd_cy_scaled_down_f64(a, (int64_t) (autograd_cy_bits_f64(n + 6755399441055744.0) - 0x4338000000000000u));
 }
 
-/* a * 2**b, which neither overflows nor vanishes on the way: the smaller powers are multiplied first. Infinities of b are
-   those of its power: 0 times infinity is nan. */
+/* a * 2**b without overflow or underflow on the way: the smaller powers are multiplied first. An infinite b gives the power
+   infinity or 0, and 0 times infinity is nan. */
 static inline float autograd_cy_ldexp_f32(float a, float b) {
     float n = b, whole, most, more, edge = b == INFINITY ? INFINITY : 1.0f;
     edge = b == -INFINITY ? 0.0f : edge;
@@ -149,7 +148,7 @@ static inline double autograd_cy_logaddexp2_f64(double a, double b) {
     return a == b ? a + 1.0 : most + 1.4426950408889634 * d;
 }
 
-/* b / (a * a + b * b), 0 where both are 0: they are scaled by a power of two next to the larger one's inverse. */
+/* b / (a * a + b * b), 0 if both are 0. Both are scaled by a power of two near the larger one's inverse. */
 static inline float autograd_cy_over_square_f32(float a, float b) {
     float x = fabsf(a), y = fabsf(b), scale, d;
     uint32_t exponent = autograd_cy_bits_f32(x > y ? x : y) & 0x7F800000u;
@@ -199,7 +198,7 @@ static inline double autograd_cy_hypot_f64(double a, double b) {
     return a != a || b != b ? (fabs(a) == INFINITY || fabs(b) == INFINITY ? INFINITY : a + b) : h;
 }
 
-/* pi times the cotangent of pi * x for what is left of x beside its nearest integer, and the square of pi / sin(pi * x) */
+/* pi * cot(pi * x), from the difference of x and its nearest integer, and the square of pi / sin(pi * x) */
 static inline double autograd_cy_cotangent(double x, double *square) {
     const double shift = 6755399441055744.0;
     double n = x + shift, r, s, c;
@@ -237,7 +236,7 @@ static inline double autograd_cy_digamma_f64(double x) {
     sum = y >= 10.0 ? large : sum;
     cotangent = autograd_cy_cotangent(x, &square);
     z = sum - cotangent;
-    /* next to the first root below 0 */
+    /* near the first root below 0 */
     d = (x - -0.5040830082644554) - -8.15428206243813e-18;
     g = d > 0.16 ? 0.16 : d < -0.16 ? -0.16 : d;
     s = g * g;
@@ -318,7 +317,7 @@ static inline double autograd_cy_erfinv_f64(double x) {
     return fabs(x) <= 1.0 ? y : NAN;
 }
 
-/* The last steps in double: where w is small, terms of either sign meet there. */
+/* The last steps are in double: for small w, terms of opposite sign cancel there. */
 static inline float autograd_cy_erfinv_f32(float x) {
     float w = -autograd_cy_log_f32((1.0f - x) * (1.0f + x)), p, s, t, v;
     double near, far;
@@ -347,7 +346,7 @@ static inline double autograd_cy_erfinv_slope_f64(double x) {
     return autograd_cy_exp_f64(x * x);
 }
 
-/* The bits of a number count those before it, up from 0 and down. */
+/* Consecutive numbers have consecutive bits, up and down from 0. */
 static inline float autograd_cy_nextafter_f32(float a, float b) {
     uint32_t bits = autograd_cy_bits_f32(a), least = (autograd_cy_bits_f32(b) & 0x80000000u) | 1u;
     bits = (b > a) == (a > 0.0f) ? bits + 1u : bits - 1u;
@@ -362,7 +361,7 @@ static inline double autograd_cy_nextafter_f64(double a, double b) {
     return a != a || b != b ? a + b : a == b ? b : autograd_cy_double(bits);
 }
 
-/* The modified Bessel functions from 0 to 8, and above times exp(-x), where u = 16 / x - 1. */
+/* The modified Bessel functions from 0 to 8, and times exp(-x) above, with u = 16 / x - 1. */
 static inline double autograd_cy_bessel_below_0(double a) {
     double q = 0.25 * a * a, s = q * q, t = s * s, p;
     p = (6.1483976285983791e-54 * s + (4.1563167969325042e-51 * q + 2.5976979980828151e-48));
@@ -445,7 +444,7 @@ static inline double autograd_cy_i1e_f64(double x) {
     return x != x ? x : copysign(a > 8.0 ? autograd_cy_bessel_above_1(above) : below, x);
 }
 
-/* exp(a) in two factors: near the largest numbers it is infinite where the product is not. */
+/* exp(a) in two factors: it overflows before the product does. */
 static inline double autograd_cy_i0_f64(double x) {
     double a = fabs(x), below = a > 8.0 ? 8.0 : a, above = a > 8.0 ? a : 8.0, e = autograd_cy_exp_f64(0.5 * above);
     above = autograd_cy_bessel_above_0(above) * e * e;
@@ -458,7 +457,7 @@ static inline double autograd_cy_i1_f64(double x) {
     return x != x ? x : copysign(a > 8.0 ? above : autograd_cy_bessel_below_1(below), x);
 }
 
-/* y / x for y = i1(x), or i1e(x); where i1 overflows 0, which is next to nothing beside i0. */
+/* y / x for y = i1(x) or i1e(x); 0 where i1 overflows, as the quotient is negligible beside i0. */
 static inline float autograd_cy_i1_quotient_f32(float x, float y) {
     return x == 0.0f ? 0.5f : (fabsf(y) == INFINITY ? 0.0f : y) / x;
 }
@@ -470,8 +469,8 @@ static inline double autograd_cy_i1_quotient_f64(double x, double y) {
 static inline float autograd_cy_i1e_quotient_f32(float x, float y) { return autograd_cy_i1_quotient_f32(x, y); }
 static inline double autograd_cy_i1e_quotient_f64(double x, double y) { return autograd_cy_i1_quotient_f64(x, y); }
 
-/* The normal distribution's Mills ratio at a >= 0, times its density at 0: the quotient of normal_cdf, and above 38 the
-   asymptotic series. */
+/* The normal distribution's Mills ratio at a >= 0, times its density at 0: the quotient of normal_cdf, or the asymptotic
+   series above 38. */
 static inline double autograd_cy_mills_f64(double a) {
     double w = 1.0 / a, s = w * w, q;
     q = 0.3989422804014327 * w * (1.0 - s * (1.0 - s * (3.0 - s * (15.0 - s * (105.0 - s * (945.0 - s * (10395.0
@@ -486,8 +485,8 @@ static inline double autograd_cy_erfcx_f64(double x) {
     return x < 0.0 ? 2.0 * autograd_cy_scaled_f64(p, k) - y : y;
 }
 
-/* The derivative of y = erfcx(x), 2 * x * y - 2 / sqrt(pi), of which the terms cancel: above 5 (12) a polynomial of y * y, fitted
-   as those of erf are, with an error of 1.6e-7 (2.5e-14). */
+/* The derivative of y = erfcx(x), 2 * x * y - 2 / sqrt(pi), whose terms cancel. Above 5 (12) it is a polynomial in y * y,
+   fitted like erf's, with an error of 1.6e-7 (2.5e-14). */
 static inline float autograd_cy_erfcx_slope_f32(float x, float y) {
     float s = y * y, p = -1.77245354285f + s * (2.78334084285f + s * (-17.1425936122f + s * 135.273578963f));
     return x > 5.0f ? s * p : 2.0f * x * y - 1.1283791670955126f;
@@ -503,7 +502,7 @@ static inline double autograd_cy_erfcx_derivative_f64(double x) {
     return autograd_cy_erfcx_slope_f64(x, autograd_cy_erfcx_f64(x));
 }
 
-/* Its derivative 2 * (y + x * slope), in the same way. */
+/* The second derivative 2 * (y + x * slope); an asymptotic series above 8. */
 static inline double autograd_cy_erfcx_curvature_f64(double x) {
     double a = x > 8.0 ? x : 8.0, s = 0.5 / a / a, q;
     q = 2.0 - s * (12.0 - s * (90.0 - s * (840.0 - s * (9450.0 - s * (124740.0 - s * (1891890.0 - s * (32432400.0 - s *
@@ -522,8 +521,8 @@ static inline double autograd_cy_log_ndtr_f64(double x) {
     return x < 0.0 ? u : y;
 }
 
-/* The normal density over the distribution: the derivative of log_ndtr; and its sum with x, without cancellation far below
-   0: there it is by an asymptotic series. The derivative of the slope is -slope * (x + slope). */
+/* The derivative of log_ndtr, density / distribution; and its sum with x, by an asymptotic series far below 0, where the
+   terms cancel. The derivative of the slope is -slope * (x + slope). */
 static inline double autograd_cy_log_ndtr_slope_f64(double x) {
     double a = fabs(x), mills = autograd_cy_mills_f64(a), b = a > 38.6 ? 38.6 : a, bell = autograd_cy_bell_f64(b);
     return 0.3989422804014327 / (x < 0.0 ? mills : 1.0 - bell * mills) * (x < 0.0 ? 1.0 : bell);
@@ -541,9 +540,8 @@ static inline double autograd_cy_entr_f64(double x) {
     return x < 0.0 ? -INFINITY : y;
 }
 
-/* The remainder of a division with the sign of a, exactly; `is_plain` says for which numbers. The quotient is one too
-   large where
-   it was rounded up to an integer. */
+/* The exact remainder of a division, with the sign of a, for numbers that `is_plain` accepts. The quotient is one too large
+   if it was rounded up to an integer. */
 static inline int autograd_cy_is_plain_f32(float a, float b) {
     return fabs((double) a / b) < 536870912.0 && fabsf(b) < INFINITY;
 }
@@ -574,7 +572,7 @@ static inline double autograd_cy_fmod_f64(double a, double b) {
     return copysign(x, a);
 }
 
-/* The integer next below a / b, as NumPy and PyTorch have it. */
+/* floor(a / b), as NumPy and PyTorch define it. */
 static inline float autograd_cy_floor_quotient_f32(float a, float b) {
     float m = autograd_cy_fmod_f32(a, b), q = (a - m) / b, y;
     q = m != 0.0f && (b < 0.0f) != (m < 0.0f) ? q - 1.0f : q;
@@ -605,8 +603,8 @@ static inline float autograd_cy_i1_f32(float x) { return (float) autograd_cy_i1_
 static inline float autograd_cy_i0e_f32(float x) { return (float) autograd_cy_i0e_f64(x); }
 static inline float autograd_cy_i1e_f32(float x) { return (float) autograd_cy_i1e_f64(x); }
 
-/* x - tanh(x), and the square of tanh(x), which is its derivative. Below 1.5 by the continued fraction x / (1 + x^2 / (3 + ...)),
-   in which no terms cancel, beyond by exp(-2 |x|). */
+/* x - tanh(x), and its derivative, the square of tanh(x). Below 1.5 by the continued fraction x / (1 + x^2 / (3 + ...)), whose
+   terms don't cancel; beyond by exp(-2 |x|). */
 static inline float autograd_cy_tanh_rest_f32(float x) {
     float z = x * x, e = autograd_cy_exp_down_f32(x + x), top, q;
     float d = ((28.0f * z + 3150.0f) * z + 62370.0f) * z + 135135.0f;
@@ -633,7 +631,7 @@ static inline double autograd_cy_tanh_square_f64(double x) {
     return y * y;
 }
 
-/* log(a + b): what a + b loses, being rounded, is added again; it counts where the sum is next to 1. */
+/* log(a + b), corrected for the rounding error of a + b, which matters if the sum is near 1. */
 static inline float autograd_cy_log_of_sum_f32(float a, float b) {
     float s = a + b, most = fabsf(a) > fabsf(b) ? a : b, rest = (most - s) + (fabsf(a) > fabsf(b) ? b : a);
     return autograd_cy_log_f32(s) + (s > 0.0f && s < INFINITY ? rest / s : 0.0f);
@@ -644,7 +642,7 @@ static inline double autograd_cy_log_of_sum_f64(double a, double b) {
     return autograd_cy_log_f64(s) + (s > 0.0 && s < INFINITY ? rest / s : 0.0);
 }
 
-/* exp(b) * (b - a + more): neither the exponential nor a rounded difference spoils a product that the type can hold. */
+/* exp(b) * (b - a + more), without overflow of the exponential or cancellation if the type can hold the product. */
 static inline float autograd_cy_exp_times_f32(float a, float b, double more) {
     double u = ((double) b - (double) a) + more;
     return u == 0.0 ? 0.0f : (float) (autograd_cy_exp_f64((double) b) * u);

@@ -1,4 +1,4 @@
-"""Rows of an array: views of some, taken by number, and added up where they were taken."""
+"""Rows of an array: views, gather by number, and scatter by addition."""
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

@@ -1,7 +1,7 @@
-"""Rows of an array: views of some, taken by number, and added up where they were taken (knows no Tensor).
+"""Rows of an array: views, gather by number, and scatter by addition (knows no Tensor).
 
-A row is what one number along an axis picks: of an array seen as (outer, n, inner), with the sizes before and after the
-axis multiplied out, it is outer times inner elements.
+A row is the part of an array at one index along an axis: outer * inner elements of the array viewed as (outer, n, inner),
+with the products of the sizes before and after the axis.
 """
 
 from math import prod
@@ -57,9 +57,9 @@ cdef cnp.ndarray sliced(cnp.ndarray array, int axis, Py_ssize_t start, Py_ssize_
         dims[k] = cnp.PyArray_DIM(array, k)
         strides[k] = cnp.PyArray_STRIDE(array, k)
     cdef char *first = cnp.PyArray_BYTES(array)
-    if length > 0:                      # where there are no rows, the first would lie outside
+    if length > 0:                      # without rows, the first one would lie outside
         first += start * strides[axis]
-    if length < 2 and step > 1 << 31:   # the stride is of no use, and might not be a number any more
+    if length < 2 and step > 1 << 31:   # the stride is unused, and could overflow
         step = 1
     dims[axis] = length
     strides[axis] *= step
@@ -77,7 +77,7 @@ cdef cnp.ndarray zeros(tuple sizes, int dtype_code):
 # rows by their numbers
 
 cdef cnp.ndarray take_rows(cnp.ndarray array, int axis, cnp.ndarray rows):
-    """A dense array of the rows, the shape of `rows` in the axis's place. IndexError if there is no such row."""
+    """A dense array of the rows, with the shape of `rows` in place of the axis. IndexError if out of bounds."""
     cdef cnp.ndarray columns
     if axis and axis == cnp.PyArray_NDIM(array) - 1 and cnp.PyArray_NDIM(rows) == 1 and cnp.PyArray_ISCARRAY_RO(array) \
             and cnp.PyArray_SIZE(array) and cnp.PyArray_SIZE(rows):
@@ -91,7 +91,7 @@ cdef cnp.ndarray take_rows(cnp.ndarray array, int axis, cnp.ndarray rows):
 
 
 cdef cnp.ndarray taken_columns(cnp.ndarray array, cnp.ndarray numbers):
-    """Single elements of each row: NumPy's loop copies each one by a call. None for other types, or an index out of range."""
+    """Single elements of each row, for which NumPy makes a call each. None for other types, or an index out of bounds."""
     cdef npy_intp[MAX_DIMS] dims
     cdef int axis, ndim = cnp.PyArray_NDIM(array)
     cdef bint inside
@@ -120,9 +120,9 @@ cdef bint take_columns(Real[:, ::1] out, const Real[:, ::1] source, const int64_
 
 
 cdef cnp.ndarray add_rows(cnp.ndarray values, tuple sizes, Py_ssize_t outer, Py_ssize_t n, cnp.ndarray rows):
-    """Zeros, seen as (outer, n, inner), with `values` added to the rows one after the other: the transposed take_rows.
+    """Zeros, viewed as (outer, n, inner), with `values` added to the rows in order: the transpose of take_rows.
 
-    A row below 0 counts from the end. Halves are summed as float32.
+    Negative rows count from the end. 16-bit types are summed in float32.
     """
     cdef int dtype_code = code_of(values)
     if is_half(dtype_code):
@@ -144,7 +144,7 @@ cdef cnp.ndarray add_rows(cnp.ndarray values, tuple sizes, Py_ssize_t outer, Py_
 
 
 cdef bint rows_added(int dtype_code, object target, object rows, object source) except -1:
-    """target[:, rows] += source, of floats or complex numbers; False if there is no such row."""
+    """target[:, rows] += source, of floats or complex numbers; False if a row is out of bounds."""
     if dtype_code == FLOAT32:
         return add_along[float](target, rows, source)
     if dtype_code == FLOAT64:
@@ -156,7 +156,7 @@ cdef bint rows_added(int dtype_code, object target, object rows, object source) 
 
 cdef bint add_along(
         Number[:, :, ::1] target, const int64_t[::1] rows, const Number[:, :, :] source) noexcept nogil:
-    """target[:, rows] += source, counting every duplicate; False, and no further, at a row that does not exist."""
+    """target[:, rows] += source, including duplicates. Stop and return False at a row out of bounds."""
     cdef Py_ssize_t n = target.shape[1], inner = target.shape[2], o, i, k
     cdef int64_t row
     for o in range(target.shape[0]):
@@ -184,9 +184,9 @@ cdef cnp.ndarray numbers_of(cnp.ndarray rows):
 # numbers into numbers
 
 cdef cnp.ndarray combined(list rows, list sizes):
-    """Rows of several axes as those of one, into which these axes are multiplied out.
+    """Indices of several axes as indices of the flattened axes.
 
-    IndexError if there is no such row, or if the shapes don't broadcast.
+    IndexError if one is out of bounds, or if the shapes don't broadcast.
     """
     cdef cnp.ndarray numbers, total
     if len(rows) == 1:
@@ -216,7 +216,7 @@ cdef list broadcast(list rows):
 
 
 cdef bint multiply_out(int64_t[::1] total, const int64_t[::1] rows, Py_ssize_t size) noexcept nogil:
-    """total = total * size + rows, with a row below 0 counted from the end; False at a row that does not exist."""
+    """total = total * size + rows; negative rows count from the end. False at a row out of bounds."""
     cdef Py_ssize_t i
     cdef int64_t row
     for i in range(rows.shape[0]):
@@ -230,7 +230,7 @@ cdef bint multiply_out(int64_t[::1] total, const int64_t[::1] rows, Py_ssize_t s
 
 
 cdef cnp.ndarray positions(cnp.ndarray rows, int axis, Py_ssize_t size):
-    """Where single elements lie in a dense array that has `size` rows along the axis, else the shape of `rows`.
+    """Flat positions of single elements in a dense array with `size` rows along the axis and otherwise the shape of `rows`.
 
     None if a row is below 0 or too large.
     """
@@ -263,7 +263,7 @@ cdef bint all_inside(cnp.ndarray rows, Py_ssize_t size):
 
 
 cdef bint none_outside(const int64_t[::1] rows, Py_ssize_t size) noexcept nogil:
-    """The sign bit collects the rows that are out of range (no branch, so that several are done at a time)."""
+    """Collects rows out of bounds in the sign bit, without branches, so that the loop is vectorized."""
     cdef int64_t signs = 0
     cdef Py_ssize_t i
     for i in range(rows.shape[0]):
@@ -272,9 +272,9 @@ cdef bint none_outside(const int64_t[::1] rows, Py_ssize_t size) noexcept nogil:
 
 
 cdef int add_at(cnp.ndarray array, tuple places, object values) except -1:
-    """array[places] += values, as often as a place is named; the array is dense.
+    """array[places] += values, including duplicates; the array is dense.
 
-    Halves are summed as float32. NumPy's ufunc.at() crashes where that has more than 32 dimensions, so that is done with one.
+    16-bit types are summed in float32. NumPy's ufunc.at() crashes with more than 32 dimensions, so these are flattened.
     """
     cdef int axis = len(places) - 1
     cdef cnp.ndarray wide
@@ -298,7 +298,7 @@ cdef int add_at(cnp.ndarray array, tuple places, object values) except -1:
 
 
 cdef bint is_rows(cnp.ndarray array, int axis, tuple places, object values) except -1:
-    """Whether the places are rows along the axis, and the values as many floats or complex numbers, not broadcast."""
+    """Whether the places are rows along the axis, and the values floats or complex numbers that need no broadcast."""
     cdef int k
     if axis < 0 or not isinstance(places[axis], np.ndarray) or places[axis].dtype.kind not in "iu":
         return False

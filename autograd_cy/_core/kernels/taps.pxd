@@ -1,4 +1,4 @@
-"""Sums of neighbouring elements, each times its weight, along up to three dimensions at once."""
+"""Weighted sums of neighbouring elements along up to three dimensions."""
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -8,7 +8,7 @@ cdef class Taps:
     cdef readonly cnp.ndarray starts, counts, weights
     cdef readonly npy_intp n, out
     cdef cnp.ndarray narrow             # the weights in float32
-    cdef npy_intp every                 # the count of all outputs; -1 where counts differ
+    cdef npy_intp every                 # the count of all outputs; -1 if counts differ
     cdef Taps turned
     cdef cnp.ndarray weights_in(self, int dtype_code)
     cdef Taps transposed(self)

@@ -1,8 +1,8 @@
-"""Sums of neighbouring elements, each times its weight, along up to three dimensions at once (knows no Tensor).
+"""Weighted sums of neighbouring elements along up to three dimensions (knows no Tensor).
 
-Average pooling and interpolation are sparse matrices, one for each dimension: an output is a sum of elements that lie side by
-side. So are the transposed matrices, by which their gradients are computed: one loop serves all. It makes a row of results
-from rows of the input, summed up by weights of the outer dimensions, and then by those along the row. Threads share planes.
+Average pooling and interpolation are sparse matrices, one for each dimension, in which an output sums adjacent elements. The
+transposed matrices, which compute gradients, have the same form, so one loop serves all. It sums rows of the input by the
+weights of the outer dimensions, then along the row. Threads share planes.
 """
 
 import numpy as np
@@ -19,13 +19,13 @@ from autograd_cy._core.runtime.threads cimport parallel_for
 cnp.import_array()
 
 cdef enum:
-    AS_THEY_ARE = -2        # of Along.every: outputs are elements, not sums
+    AS_THEY_ARE = -2        # value of Along.every: outputs are elements, not sums
 
 ctypedef fused real:
     float
     double
 
-# The functions that Cython makes of those of `real` numbers: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "clones.h"
@@ -45,13 +45,13 @@ cdef extern from *:
         const long long *counts
         const void *weights
         npy_intp n, out, most
-        npy_intp every          # how many elements each output sums; -1 where that differs; AS_THEY_ARE
+        npy_intp every          # elements in each output's sum; -1 if numbers differ; or AS_THEY_ARE
 
 
 cdef class Taps:
     """A sparse matrix of n columns: output k sums counts[k] elements from starts[k] on, each times its weight in row k.
 
-    Neither starts nor ends ever go back from one output to the next, so that the transposed matrix is of the same kind.
+    Starts and ends are nondecreasing, so that the transposed matrix has the same form.
     """
 
     def __init__(self, n, starts, counts, weights):
@@ -75,7 +75,7 @@ cdef class Taps:
         return self.narrow
 
     cdef Taps transposed(self):
-        """The outputs that an element is summed into are from the first that ends after it to the last that begins by it."""
+        """An element goes into the outputs from the first that ends after it to the last that starts at or before it."""
         if self.turned is not None:
             return self.turned
         elements = np.arange(self.n)
@@ -92,7 +92,7 @@ cdef class Taps:
 
 # the loop
 
-cdef struct Planes:         # the arrays of a loop that is shared
+cdef struct Planes:         # the arrays of a shared loop
     const void *x
     void *y
     Along[3] along
@@ -101,8 +101,8 @@ cdef struct Planes:         # the arrays of a loop that is shared
 
 
 cdef cnp.ndarray tapped(cnp.ndarray x, tuple taps):
-    """The array with each of its last dimensions multiplied by its Taps, or left as it is where that is None (the last one
-    alone). float16 is computed in float32."""
+    """The array with its last dimensions multiplied by their Taps. Only the last of these may be None: that dimension stays
+    as it is. float16 is computed in float32."""
     cdef int dtype_code = kernel_code(x), dims = len(taps), ndim = cnp.PyArray_NDIM(x), k, axis
     cdef npy_intp[MAX_DIMS] shape
     cdef Planes planes
@@ -161,7 +161,7 @@ cdef void tapped_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogi
 
 
 cdef void tapped_part(Planes *p, const real *x, real *y, npy_intp first, npy_intp end) noexcept nogil:
-    """Some parts of planes: each is an output of the outermost dimension."""
+    """Some parts of planes; each part is an output of the outermost dimension."""
     cdef npy_intp part, parts = p.along[0].out
     cdef real *row = <real *> malloc((p.along[2].n + 1) * sizeof(real))
     if row == NULL:
@@ -174,8 +174,8 @@ cdef void tapped_part(Planes *p, const real *x, real *y, npy_intp first, npy_int
 
 cdef void tapped_plane "autograd_cy_tapped_plane"(
         const real *x, real *y, real *room, const Along *w, npy_intp i) noexcept nogil:
-    """Output i of the outermost dimension of a plane; `room` for a row of the input, if the results are no such rows
-    themselves. Pointers, for loops that are compiled for each instruction set."""
+    """Output i of the outermost dimension of a plane. `room` holds a row of the input. Takes pointers because it is compiled
+    for each instruction set."""
     cdef npy_intp j, a, b, n = w[2].n
     cdef real weight
     cdef bint is_first

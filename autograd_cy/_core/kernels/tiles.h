@@ -1,5 +1,5 @@
-/* Tiles of products: some rows of a times some vectors of each row of b, with their sums in registers. Whoever uses them says
-   for which machine: a tile becomes part of the function that calls it. For gcc and clang. */
+/* Tiles of products: some rows of a times some vectors of each row of b, with sums in registers. Tiles are inlined, so the
+   calling function determines the instruction set. For gcc and clang. */
 #ifndef AUTOGRAD_CY_TILES_H
 #define AUTOGRAD_CY_TILES_H
 
@@ -8,7 +8,7 @@
 
 #define TILE_ROWS 12         /* of one vector, half as many of two: sums that fill the time of an addition */
 
-/* What the machine can do: 0 for what any can, then with fused multiply-adds of 32 and of 64 bytes. */
+/* The machine's level: 0 for any machine, 1 and 2 with fused multiply-adds of 32 and of 64 bytes. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !AUTOGRAD_CY_DEBUG
 #define FUSED(target_) __attribute__((target(target_), optimize("fp-contract=fast")))
 
@@ -20,8 +20,8 @@ static int best_vectors(void) {
 static int best_vectors(void) { return 0; }
 #endif
 
-/* `rows` rows of a @ b by `count` vectors, of which the bytes `first` to `end` are written; b's rows are read whole. The sum
-   goes over n rows of b from each of `segments` places: `offsets` has that of a and that of b for each. */
+/* `rows` rows of a @ b, `count` vectors each. Only the bytes `first` to `end` are written, but b's vectors are read whole.
+   The sum is over n rows of b from each of `segments` places; `offsets` has the places in a and in b. */
 #define TILE(name, type, size, count) \
     static AUTOGRAD_CY_INLINED void name##_tile##count(const char *a, npy_intp a_row, npy_intp a_column, const char *b, \
                                                        npy_intp b_row, char *out, npy_intp out_row, npy_intp n, \
@@ -91,7 +91,7 @@ static int best_vectors(void) { return 0; }
 
 static const npy_intp ONE_SEGMENT[2] = {0, 0};
 
-/* name_rows1 and name_rows2, for vectors of `size` bytes. Where the machine has none so long, gcc 12's are a tenth as fast. */
+/* name_rows1 and name_rows2, for vectors of `size` bytes. If the machine lacks them, gcc 12's code is a tenth as fast. */
 #define TILES(name, type, size) \
     typedef type name##_vector __attribute__((vector_size(size), aligned(sizeof(type)), may_alias)); \
     WRITE_PART(name, type) \

@@ -1,4 +1,4 @@
-"""Systems with triangular matrices."""
+"""Triangular linear systems."""
 
 ctypedef float complex complex64
 ctypedef double complex complex128

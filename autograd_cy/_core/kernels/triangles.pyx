@@ -1,4 +1,4 @@
-"""Systems with triangular matrices: substitution in blocks, what is outside of them by NumPy's products."""
+"""Triangular linear systems: substitution in diagonal blocks, the rest by NumPy's products."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cnp.import_array()
 
-# The functions that Cython makes of those of `number`: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "clones.h"
@@ -20,11 +20,11 @@ cdef extern from *:
     """
 
 cdef enum:
-    BLOCK = 16          # rows that are substituted one by one
+    BLOCK = 16          # rows substituted one by one
 
 
 cdef object solved_triangles(object a, object b, bint upper, bint unit):
-    """The X with a @ X = b, of arrays of one type, whose batches are broadcast. Zeros on the diagonal give inf and NaN."""
+    """Solve a @ X = b for arrays of one type; batches are broadcast. Zeros on the diagonal give inf and NaN."""
     *own, _, n = a.shape
     *others, _, columns = b.shape
     sizes = np.broadcast_shapes(tuple(own), tuple(others))
@@ -37,7 +37,7 @@ cdef object solved_triangles(object a, object b, bint upper, bint unit):
 
 
 cdef int substitute(object a, object x, bint upper, bint unit) except -1:
-    """In place; halves of more than BLOCK rows go by way of a product."""
+    """Solve in place; more than BLOCK rows are divided into halves and a product."""
     n = a.shape[1]
     if n <= BLOCK:
         return one_block(a, x, upper, unit)
@@ -52,7 +52,7 @@ cdef int substitute(object a, object x, bint upper, bint unit) except -1:
 
 
 cdef int one_block(object a, object x, bint upper, bint unit) except -1:
-    """By the loop for the type, on blocks without gaps."""
+    """Call the loop for the type on contiguous blocks."""
     cdef cnp.ndarray matrices = dense(a), rows = dense(x)
     cdef npy_intp count, n, columns
     cdef void *p = cnp.PyArray_DATA(matrices)
@@ -74,7 +74,7 @@ cdef int one_block(object a, object x, bint upper, bint unit) except -1:
 
 cdef void blocks "autograd_cy_substitute"(
         const number *a, number *x, npy_intp count, npy_intp n, npy_intp columns, int upper, int unit) noexcept nogil:
-    """Row after row, of each matrix. Pointers, for loops that are compiled for each instruction set: twice as fast."""
+    """Row after row of each matrix. Takes pointers because it is compiled for each instruction set: twice as fast."""
     cdef npy_intp _matrix, step, i, j, c
     cdef number factor
     for _matrix in range(count):

@@ -1,4 +1,4 @@
-"""Logical operations on floats and doubles, several at a time: NumPy's loops take 0.6 ns for an element, these 0.1."""
+"""Logical operations on floats and doubles, vectorized: 0.1 ns per element; NumPy's loops take 0.6."""
 
 from autograd_cy._core.kernels.borrowed cimport run, spaced
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

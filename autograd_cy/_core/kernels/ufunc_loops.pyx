@@ -3,11 +3,11 @@
 NOTE [Borrowed loops]
 A ufunc's inner loop costs some 10 ns for 16 elements, the ufunc around it 250. So the loops are looked up once, at
 import, and called here. What that takes:
-  1. the first match of a signature is the one NumPy uses (some are listed twice and differ in bits);
+  1. the first match of a signature is the loop that NumPy uses (some are listed twice and differ in bits);
   2. operands are aligned and of native byte order; an unaligned one is copied first;
-  3. results are written run by run of contiguous elements (NumPy 2.4's isinf and isfinite are wrong for strided ones);
+  3. results are written in contiguous runs (NumPy 2.4's isinf and isfinite are wrong for strided ones);
   4. loops never warn, ufuncs do: all layouts go through the loops, so that no warning depends on strides;
-  5. bfloat16, for which NumPy has none, gets a loop around that of float32, which it calls block by block.
+  5. bfloat16, for which NumPy has no loops, gets a loop that calls float32's block by block.
 """
 
 from cpython.object cimport PyObject
@@ -47,9 +47,9 @@ cdef enum:
 
 cdef inline void call_widened(char **args, npy_intp n, const npy_intp *strides, Kernel *kernel, int operands,
                               bint tests) noexcept nogil:
-    """Call a loop of float32 for operands of bfloat16; `tests`: its results are bools, else they are rounded.
+    """Call a float32 loop for bfloat16 operands. Results are bools if `tests`, else they are rounded.
 
-    A result that is the first operand, too, with stride 0, is a reduction's: it is kept in float32 to the end.
+    A result that is also the first operand, with stride 0, belongs to a reduction: it is kept in float32 until the end.
     """
     cdef float[3][WIDE] blocks
     cdef char *own[3]
@@ -99,16 +99,16 @@ cdef void widened_test_2 "autograd_cy_widened_test_2"(char **args, const npy_int
 
 
 cdef Loop widened(int operands, bint tests) noexcept:
-    """The loop for bfloat16 around one of float32, which is its data."""
+    """The bfloat16 loop around a float32 kernel, which is its data."""
     if tests:
         return widened_test_1 if operands == 1 else widened_test_2
     return widened_1 if operands == 1 else widened_2
 
 
 cdef int borrow(Kernel *kernels, object ufunc, object result_code_of) except -1:
-    """Fill the table, by Code, with a ufunc's loops from that type to the type `result_code_of(code)`.
+    """Fill a table, indexed by dtype code, with a ufunc's loops from that type to the type `result_code_of(code)`.
 
-    Types for which the ufunc has no such loop are left alone.
+    Types for which the ufunc has no such loop keep their entry.
     """
     cdef UfuncObject *u = <UfuncObject *> <PyObject *> ufunc
     cdef int dtype_code, i, k, wanted
@@ -128,7 +128,7 @@ cdef int borrow(Kernel *kernels, object ufunc, object result_code_of) except -1:
 
 
 cdef void nextafter_bf16(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil:
-    """A loop of its own: the number next to one in float32 is rounded back to that one."""
+    """Needs its own loop: rounding float32's next number would give the number itself."""
     cdef npy_intp i
     for i in range(dims[0]):
         (<unsigned short *> (args[2] + i * strides[2]))[0] = next_to(

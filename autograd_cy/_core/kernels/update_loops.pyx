@@ -63,7 +63,7 @@ cdef inline real root(real x) noexcept nogil:
 
 
 cdef inline real blended(real a, real b, real w) noexcept nogil:
-    """a and b, w of the latter: of the two ways to compute it the one that is exact at the nearer end, as in lerp."""
+    """a + w * (b - a), as in lerp: the formula that is exact at the nearer end."""
     return fused(w, b - a, a) if w < 0.5 else fused(w - 1, b - a, b)
 
 
@@ -156,10 +156,10 @@ cdef bint sgd_leaves_zeros(const double *numbers, bint is_float64) noexcept nogi
 
 # steps divided by a measure of past gradients
 
-# Adam and its kin. Options: lr, beta1, beta2, eps, weight_decay, whether that is decoupled, sign, and more of their own.
+# Adam and its relatives. Options: lr, beta1, beta2, eps, weight_decay, whether decay is decoupled, sign, then their own.
 
 cdef void prepare_moments(const double *options, double *numbers) noexcept nogil:
-    """What they share: the factor of a decoupled decay, the coupled one, 1 - beta1, beta2, 1 - beta2, eps, sign."""
+    """Their common numbers: the factor of decoupled decay, coupled decay, 1 - beta1, beta2, 1 - beta2, eps, sign."""
     cdef bint decoupled = options[5] != 0
     numbers[0] = 1 - options[0] * options[4] if decoupled and options[4] != 0 else 1
     numbers[1] = 0 if decoupled else options[4]
@@ -198,7 +198,7 @@ cdef void adam_loop "autograd_cy_adam"(real *p, const real *g, real *mean, real 
 
 
 cdef void prepare_nadam(const double *options, double *scalars, double *numbers, bint _fresh) noexcept nogil:
-    """One option more: momentum_decay; scalars: step, the product of all mu."""
+    """One more option, momentum_decay. Scalars: step, the product of all mu."""
     cdef double lr = options[0], beta = options[1], decay = options[7], mu, mu_next
     scalars[0] += 1
     prepare_moments(options, numbers)
@@ -226,7 +226,7 @@ cdef void nadam_loop "autograd_cy_nadam"(real *p, const real *g, real *mean, rea
 
 
 cdef void prepare_radam(const double *options, double *scalars, double *numbers, bint _fresh) noexcept nogil:
-    """The factor of the rectified step is 0 where the variance can't be told yet."""
+    """The rectification factor is 0 while there are too few steps to estimate the variance."""
     cdef double longest = 2 / (1 - options[2]) - 1, power, length
     scalars[0] += 1
     prepare_moments(options, numbers)
@@ -290,7 +290,7 @@ cdef void rmsprop_loop "autograd_cy_rmsprop"(real *p, const real *g, real *squar
     cdef real lr = <real> numbers[0], alpha = <real> numbers[1], eps = <real> numbers[2], decay = <real> numbers[3]
     cdef real mu = <real> numbers[4], sign = <real> numbers[5], gain = <real> numbers[6], h
     cdef npy_intp i
-    if mean == NULL and momentum == NULL:       # a choice inside a loop that writes would keep it from being vectorized
+    if mean == NULL and momentum == NULL:       # a branch inside the loop would prevent vectorization
         for i in range(n):
             h = decayed(sign * g[i], p[i], decay)
             square[i] = fused(gain * h, h, square[i] * alpha)

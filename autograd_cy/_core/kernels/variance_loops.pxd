@@ -13,7 +13,7 @@ cdef enum:
 
 
 cdef inline double folded(real *lanes) noexcept nogil:
-    """The sum of LANES numbers, which are written over."""
+    """The sum of LANES numbers, which are overwritten."""
     cdef npy_intp k
     for k in range(16):
         lanes[k] = lanes[k] + lanes[k + 16]
@@ -29,7 +29,7 @@ cdef double lost_scale(const real *x, npy_intp count, npy_intp stride, npy_intp 
 
 
 cdef inline bint is_lost(double scale, real kind) noexcept nogil:
-    """Whether squares of deviations overflowed, or are so small that some may have underflowed, or are nan."""
+    """Whether squares of deviations overflowed, may have underflowed, or are nan."""
     cdef double most = FLT_EPSILON / FLT_MIN if real is float else DBL_EPSILON / DBL_MIN
     return not 0 < scale <= sqrt(most)
 

@@ -1,8 +1,8 @@
-"""Variances of arrays along some of their dimensions, in two passes and without an array for the deviations (knows no Tensor).
+"""Variances along some dimensions, in two passes and without an array for the deviations (knows no Tensor).
 
-The first pass gives the means, the second sums the deviations from them and their squares: the former tell by how much the
-means missed, being rounded (Chan, Golub, LeVeque, "Algorithms for computing the sample variance", 1983). Rows are summed LANES
-at a time, columns COLUMNS at a time, so that no loop depends on the step before; from block to block sums are added in double.
+The first pass gives the means. The second sums the deviations from them and their squares; the sum of deviations corrects
+the means' rounding errors (Chan, Golub, LeVeque, "Algorithms for computing the sample variance", 1983). Rows are summed LANES
+at a time, columns COLUMNS at a time, so that no step depends on the one before. Sums of blocks are added in double.
 """
 
 from libc.math cimport INFINITY, fabs, frexp, hypot, ldexp, sqrt
@@ -20,7 +20,7 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cnp.import_array()
 
-# The functions that Cython makes of those of `real` numbers: of float and of double.
+# Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "clones.h"
@@ -33,10 +33,10 @@ cdef extern from *:
     """
 
 cdef enum:
-    BLOCK = 512             # elements that are summed lane by lane before the lanes are put together
-    COLUMNS = 256           # columns that are summed together ...
+    BLOCK = 512             # elements summed lane by lane before the lanes are added
+    COLUMNS = 256           # columns summed together ...
     ROWS = 64               # ... over so many rows, before they are added in double
-    COPIED = 4              # rows of columns that lie apart, made contiguous at once
+    COPIED = 4              # rows of strided columns that are copied at once
 
 
 # rows
@@ -70,7 +70,7 @@ cdef void sums_of_deviations "autograd_cy_sums_of_deviations"(
 
 
 cdef inline void add_row(const char *x, npy_intp n, npy_intp stride, real center, double *totals) noexcept nogil:
-    """Add the sums of a row to its totals; elements that lie apart are made contiguous block by block."""
+    """Add the sums of a row to its totals; strided elements are copied block by block."""
     cdef real[BLOCK] block
     cdef double[2] sums
     cdef npy_intp size = n
@@ -91,7 +91,7 @@ cdef inline void add_row(const char *x, npy_intp n, npy_intp stride, real center
 
 cdef double lost_scale(const real *x, npy_intp count, npy_intp stride, npy_intp size, double mean, double eps,
                        double *variance) noexcept nogil:
-    """1 / sqrt(variance + eps) of `count` runs of elements, `stride` elements apart, whose squares leave the range."""
+    """1 / sqrt(variance + eps) of `count` runs, `stride` elements apart, whose squares leave the range of the type."""
     cdef double deviation = scaled_deviation(x, count, stride, size, mean)
     variance[0] = deviation * deviation
     return 1 / hypot(deviation, sqrt(eps))
@@ -148,7 +148,7 @@ cdef void add_deviations "autograd_cy_add_deviations"(
 
 cdef inline void add_columns(char **args, npy_intp rows, npy_intp stride, npy_intp width, const npy_intp *strides,
                              real kind) noexcept nogil:
-    """Add the sums of at most COLUMNS columns to their totals: of rows that lie `stride` bytes apart."""
+    """Add the sums of at most COLUMNS columns to their totals; rows are `stride` bytes apart."""
     cdef real[COLUMNS] centers, first, second
     cdef real[COPIED * COLUMNS] block
     cdef const char *x = args[1]
@@ -176,10 +176,10 @@ cdef inline void add_columns(char **args, npy_intp rows, npy_intp stride, npy_in
 # arrays
 
 cdef inline void add_plane(char **args, npy_intp rows, const npy_intp *strides, Run *run, real kind) noexcept nogil:
-    """Add to the totals (of complex128: the two sums) those of a plane; the operands: centers, elements, totals."""
+    """Add a plane's two sums to the totals (complex128: the two sums). The operands are centers, elements, totals."""
     cdef char *own[3]
     cdef npy_intp row, start, k
-    cdef bint along = strides[2] == 0 and strides[0] == 0       # whether the rows belong to the same columns
+    cdef bint along = strides[2] == 0 and strides[0] == 0       # whether rows add to the same totals
     if run.strides[2] == 0 and run.strides[0] == 0:
         for row in range(rows):
             add_row(args[1] + row * strides[1], run.size, run.strides[1], (<real *> (args[0] + row * strides[0]))[0],
@@ -203,7 +203,7 @@ cdef void add_f64(char **args, const npy_intp *dims, const npy_intp *strides, vo
 
 
 cdef cnp.ndarray deviation_sums(cnp.ndarray array, cnp.ndarray centers):
-    """For each center the sum of the deviations from it, and of their squares, as one number of complex128."""
+    """For each center, the sum of the deviations from it, and of their squares, as one complex128 number."""
     cdef cnp.ndarray x = array if cnp.PyArray_ISALIGNED(array) else dense_copy(array)
     cdef cnp.ndarray totals = new_zeros(COMPLEX128, cnp.PyArray_NDIM(centers), cnp.PyArray_DIMS(centers))
     cdef Planes planes = Planes(add_f64, NULL)
@@ -218,14 +218,14 @@ cdef cnp.ndarray deviation_sums(cnp.ndarray array, cnp.ndarray centers):
 
 
 cdef inline double squares(const double *sums, double n) noexcept nogil:
-    """The sum of the squared deviations from the mean; not less than 0, but nan where that is."""
+    """The sum of the squared deviations from the mean, at least 0; a nan stays."""
     cdef double total = sums[1] - sums[0] * sums[0] / n
     return 0 if total < 0 else total
 
 
 cdef void finish(const double *sums, const double *others, real *out, npy_intp size, double n, double freedom,
                  bint root) noexcept nogil:
-    """The variances; `others`: the sums of imaginary parts, or NULL."""
+    """The variances. `others` are the sums of imaginary parts, or NULL."""
     cdef npy_intp i
     cdef double value
     for i in range(size):
@@ -237,7 +237,7 @@ cdef void finish(const double *sums, const double *others, real *out, npy_intp s
 
 
 cdef cnp.ndarray variance_of(cnp.ndarray array, Dims dims, bint keepdim, double freedom, bint root):
-    """The variance, or its root, of floats or complex numbers; float16 is computed in float32."""
+    """The variance or its root, of floats or complex numbers; float16 is computed in float32."""
     cdef int dtype_code = code_of(array)
     if is_half(dtype_code):
         return cast(variance_of(cast(array, FLOAT32), dims, keepdim, freedom, root), dtype_code)

@@ -1,12 +1,12 @@
-"""The largest elements of windows in planes, and elements that are taken, put or added at their places."""
+"""Maxima of windows in planes, and gather and scatter of elements at their places."""
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-cdef enum Arrival:          # what happens to elements at their places
-    TAKEN = 0               # they are read there
-    PUT = 1                 # they are written there
-    ADDED = 2               # they are added there
+cdef enum Arrival:          # how elements move
+    TAKEN = 0               # read at their places
+    PUT = 1                 # written there
+    ADDED = 2               # added there
 
 cdef cnp.ndarray windows_of(npy_intp n, npy_intp count, npy_intp kernel, npy_intp stride, npy_intp padding, npy_intp dilation)
 cdef cnp.ndarray adaptive_windows(npy_intp n, npy_intp count)

@@ -1,8 +1,8 @@
-"""The largest elements of windows in planes, and elements that are taken, put or added at their places (knows no Tensor).
+"""Maxima of windows in planes, and gather and scatter of elements at their places (knows no Tensor).
 
-A plane has up to three dimensions. Its windows are products of those along each, which a table tells: a row with where each
-begins, a row with how many elements it has. So pooling with strides and padding, adaptive and fractional pooling are one loop.
-A place is that of an element within its plane. Threads share planes.
+A plane has up to three dimensions. A window is a product of intervals, given by a table for each dimension: a row of starts
+and a row of counts. So one loop serves pooling with strides and padding, adaptive and fractional pooling. A place is an
+element's number within its plane. Threads share planes.
 """
 
 cimport cython
@@ -27,7 +27,7 @@ ctypedef fused Number:
 cdef extern from "limits.h":
     const long long LLONG_MIN
 
-# The functions that Cython makes of those of Numbers: of float, of double and of long long.
+# Declares the versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "clones.h"
@@ -46,11 +46,11 @@ cdef extern from *:
         const long long *starts
         const long long *counts
         npy_intp n, out, dilation
-        npy_intp apart          # from the table of one plane to that of the next one; 0: all have the same
+        npy_intp apart          # the distance between the tables of two planes; 0: all planes share one
 
 cdef enum:
-    EXACT = 1 << 24         # elements of a plane, up to which float32 counts them
-    SHORT = 16              # elements of a row, below which they are not worth a pass over columns
+    EXACT = 1 << 24         # elements of a plane that float32 can count
+    SHORT = 16              # rows of fewer elements are not worth a pass over columns
 
 # tables
 
@@ -61,7 +61,7 @@ cdef cnp.ndarray new_table(npy_intp count):
 
 
 cdef cnp.ndarray windows_of(npy_intp n, npy_intp count, npy_intp kernel, npy_intp stride, npy_intp padding, npy_intp dilation):
-    """The table of `count` windows over n elements: what lies in the padding is not of a window, which may be empty then."""
+    """The table of `count` windows over n elements. Windows exclude the padding, so they may be empty."""
     cdef cnp.ndarray table = new_table(count)
     cdef long long[:, ::1] windows = table
     cdef npy_intp k, first, skipped
@@ -75,7 +75,7 @@ cdef cnp.ndarray windows_of(npy_intp n, npy_intp count, npy_intp kernel, npy_int
 
 
 cdef cnp.ndarray adaptive_windows(npy_intp n, npy_intp count):
-    """The table of `count` windows that cover n elements as evenly as may be."""
+    """The table of `count` windows that cover n elements as evenly as possible."""
     cdef cnp.ndarray table = new_table(count)
     cdef long long[:, ::1] windows = table
     cdef npy_intp k
@@ -87,7 +87,7 @@ cdef cnp.ndarray adaptive_windows(npy_intp n, npy_intp count):
 
 # the largest
 
-cdef struct Planes:         # the arrays of a loop that is shared
+cdef struct Planes:         # the arrays of a shared loop
     const void *x
     void *y
     long long *places
@@ -98,10 +98,10 @@ cdef struct Planes:         # the arrays of a loop that is shared
 
 
 cdef tuple window_maxima(cnp.ndarray x, tuple sizes, tuple tables, tuple dilation):
-    """(The largest elements, their places) of an array of float32, float64 or int64, in arrays of `sizes`.
+    """(Maxima, their places) of an array of float32, float64 or int64, in arrays of `sizes`.
 
-    A nan is larger than anything; of equal elements the first counts, of nans the last. A table with a row for each plane
-    has (2, planes, windows).
+    A nan counts as largest. The first of equal elements wins, and the last nan. A table with different windows for each
+    plane is (2, planes, windows).
     """
     cdef int ndim = cnp.PyArray_NDIM(x), dims = len(tables), k, axis
     cdef npy_intp[MAX_DIMS] shape
@@ -165,10 +165,10 @@ cdef void maxima(Planes *p, const Number *x, Number *y, npy_intp first, npy_intp
 
 cdef bint plane_maxima "autograd_cy_plane_maxima"(
         const Number *x, Number *y, long long *places, const Windows *w, Number *room) noexcept nogil:
-    """The largest elements of each column that a row of windows sees, then those along the row; True if it was not up to it.
+    """The maxima of columns under a row of windows, then maxima along the row; True if another loop has to do it.
 
-    That is where a window has a nan, or nothing. Places in columns are kept as Numbers, for loops over elements of one width;
-    of equal elements the one in the first row counts. Pointers, for loops that are compiled for each instruction set.
+    This happens if a window has a nan or is empty, or if the plane is too large. Columns keep places as Numbers, so that
+    elements have one width. The first of equal elements wins. Takes pointers because it is compiled for each instruction set.
     """
     cdef npy_intp i, j, n = w[2].n
     cdef bint is_odd = False
@@ -190,7 +190,7 @@ cdef bint plane_maxima "autograd_cy_plane_maxima"(
 
 cdef inline bint maxima_of_few(const Number *x, Number *y, long long *places, const Windows *w, npy_intp i,
                                npy_intp j) noexcept nogil:
-    """Of a short row, window by window; by arithmetic, for a branch on what nobody can foresee costs more than all else."""
+    """Maxima of a short row, window by window. It uses arithmetic, because unpredictable branches would dominate the cost."""
     cdef npy_intp a, b, k, _column, place, here, is_larger, deep = w[0].counts[i], high = w[1].counts[j], wide
     cdef npy_intp row = w[1].dilation * w[2].n, corner = (w[0].starts[i] * w[1].n + w[1].starts[j]) * w[2].n
     cdef Number best, value
@@ -265,7 +265,7 @@ cdef void careful_maxima(const Number[::1] x, Number[::1] y, long long[::1] plac
 
 cdef inline void row_maxima(const Number[::1] x, Number[::1] y, long long[::1] places, const Windows *w, npy_intp i,
                             npy_intp j) noexcept nogil:
-    """A row of results: of the windows i and j along the outer dimensions."""
+    """A row of results, for the windows i and j along the outer dimensions."""
     cdef npy_intp corner = (w[0].starts[i] * w[1].n + w[1].starts[j]) * w[2].n, a, b, c, k, start
     cdef long long place
     cdef Number best, value
@@ -287,7 +287,7 @@ cdef inline void row_maxima(const Number[::1] x, Number[::1] y, long long[::1] p
 
 
 cdef inline Number least(Number like) noexcept nogil:
-    """Of nothing."""
+    """The maximum of no elements."""
     if Number is cython.longlong:
         return LLONG_MIN
     else:
@@ -297,9 +297,9 @@ cdef inline Number least(Number like) noexcept nogil:
 # elements at their places
 
 cdef cnp.ndarray moved(cnp.ndarray source, cnp.ndarray places, tuple sizes, int dims, Arrival arrival):
-    """An array of `sizes`, whose last `dims` dimensions are planes, or are so in the source if elements are TAKEN.
+    """An array of `sizes`. Planes are its last `dims` dimensions, or the source's if elements are TAKEN.
 
-    In float16, float32 and float64. RuntimeError if a place is outside of its plane.
+    For float16, float32 and float64. RuntimeError if a place is outside of its plane.
     """
     cdef int dtype_code = max(code_of(source), <int> FLOAT32), ndim = len(sizes), axis
     cdef npy_intp[MAX_DIMS] shape
