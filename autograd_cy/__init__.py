@@ -43,8 +43,6 @@ from ._creation.filled import (
     zeros,
     zeros_like,
 )
-from ._creation.sequences import arange, linspace, logspace
-from ._creation.strided import empty_permuted, empty_strided, from_dlpack, frombuffer, scalar_tensor
 from ._functional.names import *
 from ._random import Generator
 from ._tensor.values import allclose, equal
@@ -83,6 +81,8 @@ _LATER = {
     "_core.ops.nn.embedding": "embedding_renorm_",
     "_core.runtime.threads": "get_num_threads",
     "_creation.indices": "tril_indices triu_indices",
+    "_creation.sequences": "arange linspace logspace",
+    "_creation.strided": "empty_permuted empty_strided from_dlpack frombuffer scalar_tensor",
     "_creation.typed": "set_default_tensor_type",
     "_creation.windows": "bartlett_window blackman_window hamming_window hann_window kaiser_window",
     "_dynamo._compile": "compile",
@@ -159,10 +159,8 @@ _LATER_UNLISTED = {
     ),
 }
 
-__all__ = sorted({
-    *(name for name in dir() if not name.startswith("_")),
-    *(name for home, names in _LATER.items() for name in names.split() or [home]),
-})  # fmt: skip
+__all__ = [name for name in list(vars()) if name[0] != "_"]
+__all__ += [name for home, names in _LATER.items() for name in names.split() or [home]]
 __getattr__, __dir__ = _names_at(
     __name__,
     {name: home for table in (_LATER, _LATER_UNLISTED) for home, names in table.items() for name in names.split() or [home]},

@@ -8,7 +8,6 @@ import numpy as np
 from .._core.arrays import dtypes, unset
 from .._core.arrays.conversions import fitting_array
 from .._core.graph.tensor import Tensor, sharing
-from .._core.ops.overrides import extend_overridable
 from .._core.runtime.entry import public
 from .._core.runtime.once import warn_once
 from .._types import on_cpu
@@ -39,7 +38,7 @@ def empty_strided(
     (1, 2)
     """
     wanted = resolve(dtype, device, requires_grad)
-    return wrap(_strided("empty_strided", size, stride, wanted), requires_grad)
+    return wrap(strided_array("empty_strided", size, stride, wanted), requires_grad)
 
 
 @public
@@ -144,25 +143,8 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
     return sharing(array.copy() if copy else array)
 
 
-@public
-def new_empty_strided(
-    self: Tensor,
-    size: Sequence[int],
-    stride: Sequence[int],
-    *,
-    dtype: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
-    """new_empty_strided(size, stride) -> Tensor: empty_strided of this tensor's dtype."""
-    wanted = resolve(dtype, device, requires_grad, default=self.dtype)
-    return wrap(_strided("new_empty_strided", size, stride, wanted), requires_grad)
-
-
-extend_overridable("new_empty_strided", new_empty_strided)
-
-
-def _strided(name: str, size: Any, stride: Any, dtype: np.dtype) -> np.ndarray:
+def strided_array(name: str, size: Any, stride: Any, dtype: np.dtype) -> np.ndarray:
+    """An array without given elements, of these sizes and strides."""
     shape, strides = sizes(name, (), size), sizes("stride", (), stride)
     if len(shape) != len(strides):
         raise RuntimeError(f"dimensionality of sizes ({len(shape)}) must match dimensionality of strides ({len(strides)})")

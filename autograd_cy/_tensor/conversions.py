@@ -1,6 +1,8 @@
 """Methods of Tensor that convert it, or make new tensors like it (facade)."""
 
+from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +16,7 @@ from .._core.graph.tensor import Tensor, array_of, extend, from_array, metadata_
 from .._core.ops.overrides import extend_overridable
 from .._core.ops.shapes import shape
 from .._core.runtime.entry import public
-from .._creation import number, resolve, sizes
+from .._creation import number, resolve, sizes, wrap
 from .._creation.constructor import construct
 from .._creation.data import as_tensor
 from .._types import device as Device
@@ -208,6 +210,24 @@ def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=F
     wanted = convert(resolve(dtype, device, requires_grad, default=self.dtype))
     unbroadcast = fitting_array(number("new_full", "fill_value", fill_value), wanted)
     return from_array(np.full(tuple(size), unbroadcast)).requires_grad_(requires_grad)
+
+
+@method
+@public
+def new_empty_strided(
+    self: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """new_empty_strided(size, stride) -> Tensor: empty_strided of this tensor's dtype."""
+    from .._creation.strided import strided_array  # few need it
+
+    wanted = resolve(dtype, device, requires_grad, default=self.dtype)
+    return wrap(strided_array("new_empty_strided", size, stride, wanted), requires_grad)
 
 
 extend("construct", construct)
