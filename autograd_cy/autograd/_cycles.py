@@ -1,4 +1,4 @@
-"""Reference cycles through tensors and nodes: who holds whom, and by what (facade)."""
+"""Reference cycles through tensors and nodes, with the references that form them (facade)."""
 
 import gc
 import types
@@ -8,12 +8,12 @@ from typing import Any
 from .._core.graph.node import Node
 from .._core.graph.tensor import Tensor
 
-# Modules, classes and code are not part of a graph; what they hold (all globals) would be found from everywhere.
+# Modules, classes and code are not part of a graph; the objects that they hold (all globals) are reachable from anywhere.
 OUTSIDE = (types.ModuleType, type, types.CodeType, types.BuiltinFunctionType)
 
 
 class Cycle(tuple[Any, ...]):
-    """A reference cycle: its objects, each of which holds the next, and the last one the first. As a string, the path.
+    """A reference cycle: each of its objects holds the next, and the last holds the first. str() shows the path.
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor(1.0, requires_grad=True)
@@ -45,10 +45,10 @@ class Cycle(tuple[Any, ...]):
 def find_cycles(tensor: Any, limit: int = 1_000_000) -> list[Cycle]:
     """``find_cycles(tensor)`` lists the reference cycles through tensors and nodes that can be reached from a tensor or node.
 
-    Each is a tuple of the objects on it and prints as the path: tensors, nodes, hooks, what their closures hold, what was
-    put on a ctx. Such cycles don't leak, but their memory waits for gc.collect(); none is found in a graph as operations
-    record it. One cycle, a shortest, is shown for each group of objects that hold each other. The result holds the
-    objects, too. RuntimeError if there are more objects than `limit`.
+    Each is a tuple of its objects and prints as the path: tensors, nodes, hooks, closure variables, attributes of a ctx.
+    Such cycles don't leak, but their memory waits for gc.collect(). Operations alone record no cycles. For each group of
+    objects that hold each other, one shortest cycle is shown. The result keeps the objects alive. RuntimeError if there
+    are more objects than `limit`.
 
     >>> import autograd_cy as ag
     >>> def doubled(x):
@@ -74,9 +74,9 @@ def find_cycles(tensor: Any, limit: int = 1_000_000) -> list[Cycle]:
 
 
 def held_by(holder: Any) -> list[Any]:
-    """The objects that one object holds, as far as they can be part of a cycle."""
+    """The objects held by one object that can be part of a cycle."""
     if isinstance(holder, types.FunctionType):
-        # not its globals, which everything that the module defines would be held by
+        # not its globals, which hold everything that the module defines
         held = [*(holder.__closure__ or ()), *(holder.__defaults__ or ()), holder.__kwdefaults__, vars(holder)]
     elif isinstance(holder, OUTSIDE):
         held = []
@@ -86,7 +86,7 @@ def held_by(holder: Any) -> list[Any]:
 
 
 def can_hold(x: Any) -> bool:
-    """Whether an object takes part in garbage collection (tensors and nodes do, though the collector may not know yet)."""
+    """Whether an object can be in a cycle (tensors and nodes can, even before the collector tracks them)."""
     return isinstance(x, (Tensor, Node)) or gc.is_tracked(x) or isinstance(x, (tuple, dict, list, types.CellType))
 
 
@@ -126,7 +126,7 @@ def groups_that_hold_each_other(start: Any, limit: int) -> Iterator[dict[int, An
 
 
 def shortest_cycle(start: Any, group: dict[int, Any]) -> list[Any]:
-    """The objects on a shortest way within a group from one of its objects back to it."""
+    """The objects on a shortest path within a group from one object back to itself."""
     came_from: dict[int, Any] = {}
     level = [start]
     while level:
@@ -149,7 +149,7 @@ def shortest_cycle(start: Any, group: dict[int, Any]) -> list[Any]:
 
 
 def is_link(x: Any) -> bool:
-    """Whether an object is but a part of another: it gets no line of its own."""
+    """Whether an object is only part of another, and gets no line of its own."""
     if isinstance(x, (tuple, list, dict, types.CellType)):
         return True
     return type(x).__module__.startswith("autograd_cy._core") and not isinstance(x, (Tensor, Node))
@@ -168,9 +168,9 @@ def describe(x: Any) -> str:
 
 
 def step(holder: Any, held: Any) -> str:
-    """By what one object holds another."""
+    """The reference by which one object holds another."""
     name = next((key for key, value in getattr(holder, "__dict__", {}).items() if value is held), None)
-    if name is not None:  # some versions of Python show what an object's dict holds as held by the object
+    if name is not None:  # some versions of Python report an attribute's value as held by the object itself
         return f" .{name}"
     if isinstance(holder, Tensor):
         return " " + step_from_tensor(holder, held)

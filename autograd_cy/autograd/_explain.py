@@ -1,4 +1,4 @@
-"""What a backward would call, in order, without running it (facade)."""
+"""The calls that a backward would make, in order, without running it (facade)."""
 
 import inspect
 from typing import Any, NamedTuple
@@ -12,10 +12,10 @@ _ARROWS = {"accumulate": "adds to .grad", "run": "runs"}
 
 
 class HookCall(NamedTuple):
-    """One call that a backward would make: of what kind, at which node, of which function, and where that stands.
+    """One call that a backward would make: its kind, the node, the function, and the function's place.
 
-    kind: 'tensor', 'retain_grad', 'node pre', 'post accumulate', 'node post', 'op', or what the node itself does between
-    them, 'run' or 'accumulate' (then there is no function).
+    kind: 'tensor', 'retain_grad', 'node pre', 'post accumulate', 'node post', 'op', or, for the node's own work, 'run' or
+    'accumulate' (without a function).
 
     >>> import autograd_cy as ag
     >>> y = ag.ones(1, requires_grad=True) * 2
@@ -57,8 +57,8 @@ class HookPlan(list[HookCall]):
 def explain_hooks(tensors: Any, inputs: Any = None, *, accumulate: bool = True) -> HookPlan:
     """``explain_hooks(loss)`` lists what loss.backward() would call, in order, without running it: a list of HookCalls.
 
-    inputs: as for backward(); with accumulate=False as for grad(). Gradients that turn out to be None, hooks that remove
-    each other or raise are not foreseen. Raises what backward() would for tensors that it refuses.
+    inputs: as for backward(); with accumulate=False as for grad(). The list does not foresee gradients that are None, or
+    hooks that raise or remove each other. Tensors that backward() refuses raise the same errors.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(1, requires_grad=True)
@@ -80,7 +80,7 @@ def explain_hooks(tensors: Any, inputs: Any = None, *, accumulate: bool = True) 
 
 
 def _calls_at(node: Any, runs: bool) -> list[HookCall]:
-    """The calls at one node; `runs`: not only the hooks of its tensors."""
+    """The calls at one node; without `runs` only the hooks of its tensors."""
     leaf = getattr(node, "variable", None)
     calls = [_call(kind, node, i, leaf if tensor is None else tensor, hook)
              for kind, i, tensor, hook in hooks_in_order(node, runs)]  # fmt: skip

@@ -1,9 +1,9 @@
-"""A Function called within vmap: by its own `vmap`, or by the rule that `generate_vmap_rule` asks for (facade).
+"""Calls of a Function within vmap: by its own `vmap`, or by the generated rule (facade).
 
 NOTE [Functions within vmap]
 The generated rule is a Function on all samples: its forward, setup_context, backward and jvp open a level of their own and
-call those of the user's, who sees one sample. What the user's ctx keeps is kept as all samples, with a note of which were
-batched.
+call the user's methods, which see one sample. Values on the user's ctx are stored for all samples, with a flag for each
+value that was batched.
 """
 
 from collections import namedtuple
@@ -23,9 +23,9 @@ _SEE = "For more details, please see https://pytorch.org/docs/main/notes/extendi
 
 
 def apply_batched(cls: Any, level: BatchLevel, separate: bool, args: tuple[Any, ...], base: Any) -> Any:
-    """apply_batched(cls, level, separate, args, base): the call of a Function with tensors that are batched at that level.
+    """apply_batched(cls, level, separate, args, base): call a Function with tensors that are batched at that level.
 
-    `base` is Function itself, of which the generated rule is made.
+    `base` is Function itself, the base of the generated rule.
     """
     if not separate:
         raise RuntimeError(
@@ -70,7 +70,7 @@ def apply_batched(cls: Any, level: BatchLevel, separate: bool, args: tuple[Any, 
 
 
 def _with_dim(y: Any, dim: int | None, level: BatchLevel) -> Any:
-    """An output whose samples are along that dimension, as one of the level."""
+    """An output with samples along that dimension, as a tensor of the level."""
     if dim is None or not isinstance(y, Tensor):
         return y
     dim = dim + y.ndim if dim < 0 else dim
@@ -78,16 +78,16 @@ def _with_dim(y: Any, dim: int | None, level: BatchLevel) -> Any:
 
 
 def _wrapped(output: Any, level: BatchLevel) -> Any:
-    """The outputs of a generated rule, all of which are batched, as tensors of the level."""
+    """The outputs of a generated rule, which are all batched, as tensors of the level."""
     if isinstance(output, tuple):
         return tuple(_wrapped(y, level) for y in output)
     return batched(output, level) if isinstance(output, Tensor) else output
 
 
 class _Context:
-    """The ctx that the user's methods get within a generated rule: what they keep, as all samples, and which were batched.
+    """The ctx of the user's methods within a generated rule: holds saved values for all samples, with their batch flags.
 
-    While forward runs there is no node yet that could keep it. Attributes of the user's are kept in the same way.
+    While forward runs there is no node yet to hold them. The user's attributes are stored in the same way.
     """
 
     def __init__(self, level: BatchLevel, values: Any) -> None:
@@ -95,7 +95,7 @@ class _Context:
         self._node: Any = None
         self._batched_attributes: dict[str, Any] = {}
         self._needs = tuple(isinstance(x, Tensor) and x.requires_grad for x in values)
-        self._kept: dict[str, list[Any]] = {}  # by the method that keeps it
+        self._kept: dict[str, list[Any]] = {}  # by the name of the ctx method
         self._saved_dims: tuple[bool, ...] = ()
         self._materialized = True
         self._non_differentiable: tuple[Any, ...] = ()
@@ -131,7 +131,7 @@ class _Context:
         ]
 
     def bind(self, node: Any, outputs: tuple[Any, ...]) -> None:
-        """Hand what was kept to the node; `outputs`: those that were marked as not differentiable, of all samples."""
+        """Pass the saved values to the node; `outputs`: those marked as not differentiable, for all samples."""
         self._node = node
         for method, tensors in self._kept.items():
             getattr(node, method)(*tensors)
@@ -162,10 +162,10 @@ class _Context:
 
 
 def _generated(cls: Any, outer: BatchLevel, in_dims: tuple[Any, ...], base: Any) -> Any:
-    """The Function on all samples that `generate_vmap_rule` stands for. It is made for one call."""
+    """The Function on all samples for `generate_vmap_rule`. It is made for one call."""
 
     def at_each(context: _Context, call: Any, values: Any) -> Any:
-        """`call` within a level of its own; its results as all samples."""
+        """`call` within a new level; its results for all samples."""
         level = open_level(outer.size, outer.randomness)
         try:
             context._level = level
@@ -183,7 +183,7 @@ def _generated(cls: Any, outer: BatchLevel, in_dims: tuple[Any, ...], base: Any)
 
     class Generated(base):
         generate_vmap_rule = True
-        made: Any = None  # by forward: the context, and which outputs are not differentiable
+        made: Any = None  # set by forward: the context, and which outputs are not differentiable
 
         @staticmethod
         def forward(*values: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What libraries take from torch.autograd.functional besides its functions, with PyTorch's signatures (facade)."""
+"""Private helpers of torch.autograd.functional that libraries use, with PyTorch's signatures (facade)."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def _as_tuple_nocheck(x: Any) -> tuple[Any, ...]:
 
 
 def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None) -> Any:
-    """Whether a tuple was given, and the tensors as a tuple; without names the tuple alone."""
+    """Whether the argument is a tuple, and the tensors as a tuple; without names only the tuple."""
     if arg_name is None and fn_name is None:
         return _as_tuple_nocheck(inp)
     is_tuple = isinstance(inp, tuple)
@@ -30,7 +30,7 @@ def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None)
 
 
 def _tuple_postprocess(res: Any, to_unpack: bool | tuple[bool, bool]) -> Any:
-    """A tuple, or its one element if it was no tuple that was given; with two flags also inside."""
+    """A tuple if `to_unpack`, else its single element; the second of two flags does the same inside."""
     if not isinstance(to_unpack, tuple):
         return res if to_unpack else res[0]
     outer, inner = to_unpack
@@ -40,7 +40,7 @@ def _tuple_postprocess(res: Any, to_unpack: bool | tuple[bool, bool]) -> Any:
 
 
 def _grad_preprocess(inputs: Any, create_graph: bool, need_graph: bool) -> tuple[Any, ...]:
-    """Inputs as places of their own in the graph: within that of the inputs, if the result is to be differentiated."""
+    """Fresh tensors for the inputs: views in their graph if the result must be differentiable, else new leaves."""
 
     def place(x: Any) -> Any:
         if not isinstance(x, Tensor):
@@ -53,14 +53,14 @@ def _grad_preprocess(inputs: Any, create_graph: bool, need_graph: bool) -> tuple
 
 
 def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
-    """Results, without their graph unless it is asked for."""
+    """Results, detached unless create_graph."""
     if create_graph:
         return inputs
     return tuple(x.detach() if isinstance(x, Tensor) else _grad_postprocess(x, create_graph) for x in inputs)
 
 
 def _validate_v(v: Any, other: Any, is_other_tuple: bool) -> None:
-    """RuntimeError if v has not the sizes of the others."""
+    """RuntimeError unless v has the sizes of the others."""
     if len(other) != len(v):
         if is_other_tuple:
             raise RuntimeError(f"v is a tuple of invalid length: should be {len(other)} but got {len(v)}.")
@@ -118,7 +118,7 @@ def _fill_in_zeros(grads: Any, refs: Any, strict: bool, create_graph: bool, stag
 
 
 def _construct_standard_basis_for(tensors: Tensors, tensor_numels: tuple[int, ...]) -> Tensors:
-    """For each tensor the rows of the identity matrix that are its elements."""
+    """For each tensor the rows of the identity matrix that belong to its elements."""
     from .._creation.filled import eye
 
     rows = eye(sum(tensor_numels), dtype=tensors[0].dtype)

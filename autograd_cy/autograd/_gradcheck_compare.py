@@ -1,4 +1,4 @@
-"""Analytical against numerical Jacobians, for every pair of an input and an output."""
+"""Comparison of analytical and numerical Jacobians, for every pair of an input and an output."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ Numerical = list[list[Array]]  # [part of the input][target]
 
 
 class Modes(NamedTuple):
-    """What gradcheck is to look at."""
+    """The modes of differentiation that gradcheck checks."""
 
     backward: bool
     forward: bool
@@ -50,7 +50,7 @@ class Pair(NamedTuple):
 
 
 def check_constant(probe: Probe, eps: float) -> None:
-    """check_constant(probe, eps): GradcheckError if an output moves with an input all the same."""
+    """check_constant(probe, eps): GradcheckError if an output does depend on an input."""
     tensors = [i for i, y in enumerate(probe.outputs) if isinstance(y, Tensor)]
     floating = [i for i in tensors if array_of(probe.outputs[i]).dtype.kind in "fc"]
     for source, at in enumerate(probe.sources):
@@ -132,7 +132,7 @@ def _along(probe: Probe, source: int, analytical: Array) -> Array:
 
 
 def _scale(probe: Probe, pair: Pair) -> float:
-    """By how much fast mode's vectors enlarge an error that every entry may have: their sums."""
+    """The factor by which fast mode's vectors enlarge an error common to all entries: their sums."""
     u, v = probe.u[pair.source], probe.v[pair.target]
     along_input = 1.0 if u is None else float(u.sum())
     along_output = 1.0 if v is None or pair.forward else float(v.sum())

@@ -18,7 +18,7 @@ Array = np.ndarray[Any, Any]
 
 
 class Part(NamedTuple):
-    """One real direction of a number: its name in messages, its unit, and how to take it out of an array."""
+    """One real direction of a number: its name in messages, its unit, and how to extract it from an array."""
 
     name: str
     unit: complex
@@ -35,15 +35,15 @@ def parts_of(tensor: Tensor) -> tuple[Part, ...]:
 
 
 def as_tuple(values: Any) -> tuple[Any, ...]:
-    """as_tuple(values): what a function takes or returns, one object or several, as a tuple."""
+    """as_tuple(values): one object, or a list or tuple of them, as a tuple."""
     return tuple(values) if isinstance(values, (tuple, list)) else (values,)
 
 
 class Probe:
     """A function at the point where its derivatives are checked.
 
-    `sources` are the positions of the inputs that require a gradient, `targets` those of the outputs that
-    carry one. `u` and `v` hold a random vector for each of them in fast mode, None otherwise.
+    `sources` are the positions of inputs that require a gradient, `targets` the positions of outputs that
+    have one. `u` and `v` hold a random vector for each of them in fast mode, None otherwise.
     """
 
     def __init__(self, func: Callable[..., Any], inputs: tuple[Any, ...], fast_mode: bool = False) -> None:
@@ -55,7 +55,7 @@ class Probe:
         self.differentiable_inputs: list[Tensor] = [inputs[i] for i in self.sources]
         self.differentiable_outputs: list[Tensor] = [self.outputs[i] for i in self.targets]
         self.fast_mode = fast_mode
-        rng = np.random.default_rng(0) if fast_mode else None  # the user's generator is left alone
+        rng = np.random.default_rng(0) if fast_mode else None  # the user's generator is not used
         self.u = [_unit_vector(x.numel(), rng) for x in self.differentiable_inputs]
         self.v = [_unit_vector(y.numel(), rng) for y in self.differentiable_outputs]
 
@@ -64,7 +64,7 @@ class Probe:
         return Probe(self.func, self.inputs)
 
     def call(self, inputs: Sequence[Any]) -> tuple[Any, ...]:
-        """probe.call(inputs): what the function returns for them, as a tuple."""
+        """probe.call(inputs): the function's outputs, as a tuple."""
         return as_tuple(self.func(*inputs))
 
 
@@ -84,7 +84,7 @@ def _directions(size: int, vector: Array | None) -> Iterator[tuple[int, Any, Any
 
 
 def _rows_for(vector: Array | None, size: int, arrays: list[Array]) -> list[Array]:
-    """For each array a zero one with as many copies of it as there are directions."""
+    """For each array, zeros with one copy of its shape per direction."""
     rows = size if vector is None else 1
     return [np.zeros((rows, *a.shape), a.dtype) for a in arrays]
 
@@ -100,10 +100,10 @@ def _matrix(rows: Array) -> Array:
 def central_differences(probe: Probe, source: int, eps: float, watched: list[int]) -> list[list[Array]]:
     """central_differences(probe, source, eps, watched): one list of matrices for each part of the input.
 
-    `watched` are the positions of the outputs that are wanted. The entries of a complex input move along the
+    `watched` are the positions of the requested outputs. The entries of a complex input move along the
     real and along the imaginary axis, which gives two lists. In fast mode each matrix has one row.
 
-    The input's own memory is moved and put back, because `func` may reach the tensor by another way than its
+    The input's own memory is changed and restored, because `func` may access the tensor other than by its
     argument (a module holds its parameters). Recording stays on, because `func` may call grad itself.
     """
     tensor, inputs = probe.differentiable_inputs[source], probe.inputs
@@ -130,7 +130,7 @@ def central_differences(probe: Probe, source: int, eps: float, watched: list[int
 
 
 def _evaluate(probe: Probe, inputs: tuple[Any, ...], watched: list[int], into: list[Array], row: int) -> None:
-    """Put the function's outputs into one row; they must be as many and of the same kind as at the start."""
+    """Write the function's outputs into one row; their number and kind must be the same as at the start."""
     outputs = probe.call(inputs)
     if len(outputs) != len(probe.outputs):
         raise _unsteady("number of outputs", len(probe.outputs), len(outputs))
@@ -154,7 +154,7 @@ def _unsteady(what: str, before: Any, now: Any) -> AssertionError:
 
 
 def backward_jacobians(probe: Probe, target: int, part: Part) -> tuple[list[Array], set[str]]:
-    """backward_jacobians(probe, target, part): a matrix for each input, and what is wrong with the gradients.
+    """backward_jacobians(probe, target, part): a matrix for each input, and the gradients' faults.
 
     One backward pass for each column: its seed is 1 for the real part of an output, 1j for the imaginary
     part. The second result may hold "shape" and "dtype", where a gradient's differs from its input's.
@@ -176,7 +176,7 @@ def backward_jacobians(probe: Probe, target: int, part: Part) -> tuple[list[Arra
 
 
 def _put(gradient: Array, columns: Array, column: int, faults: set[str]) -> None:
-    """Copy the gradient into its column, or add to `faults` what doesn't fit its input."""
+    """Copy the gradient into its column, or add the mismatch with its input to `faults`."""
     if gradient.dtype != columns.dtype:
         faults.add("dtype")
     if gradient.shape != columns.shape[1:]:
@@ -186,7 +186,7 @@ def _put(gradient: Array, columns: Array, column: int, faults: set[str]) -> None
 
 
 def expected_backward(probe: Probe, numerical: list[list[Array]], target: int, part: Part) -> Array:
-    """expected_backward(probe, numerical, target, part): what backward_jacobians should give for one input.
+    """expected_backward(probe, numerical, target, part): the expected result of backward_jacobians for one input.
 
     The gradient of a real L with respect to z = x + iy is dL/dx + i dL/dy (PyTorch's convention); L is the
     real or the imaginary part of the output.

@@ -1,4 +1,4 @@
-"""Jacobians as functions of their own, from the time when they were no part of gradcheck: deprecated in PyTorch, too."""
+"""Jacobians as separate functions, which gradcheck no longer uses; also deprecated in PyTorch."""
 
 import functools
 import warnings
@@ -44,8 +44,8 @@ def get_numerical_jacobian(
 ) -> tuple[Tensor, ...]:
     """get_numerical_jacobian(fn, inputs): the Jacobians of fn(inputs), of its first output, by central differences.
 
-    One for each of the inputs (or of the tensors in `target`, which fn may reach in another way) that requires grad: a row
-    for each entry of the input, a column for each of the output. ValueError for a complex output.
+    One for each of the inputs that requires grad (or of the tensors in `target`, which fn may access in another way): a row
+    per entry of the input, a column per entry of the output. ValueError for a complex output.
 
     >>> import warnings
     >>> import autograd_cy as ag
@@ -75,8 +75,8 @@ def get_analytical_jacobian(
 ) -> tuple[tuple[Tensor, ...], bool, bool, bool]:
     """get_analytical_jacobian(inputs, output): (Jacobians, reentrant, sizes fit, types fit), by backward, run twice.
 
-    A Jacobian for each of the inputs that requires grad: a row for each of its entries, a column for each of the output.
-    `reentrant`: both times agree within `nondet_tol`. ValueError for a complex output.
+    A Jacobian for each of the inputs that requires grad: a row per entry of it, a column per entry of the output.
+    `reentrant`: both runs agree within `nondet_tol`. ValueError for a complex output.
 
     >>> import warnings
     >>> import autograd_cy as ag

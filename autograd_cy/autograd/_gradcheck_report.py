@@ -1,4 +1,4 @@
-"""Comparing two Jacobians, and saying where they differ most."""
+"""Comparison of two Jacobians, with a message about the largest difference."""
 
 from typing import Any, NamedTuple
 
@@ -25,10 +25,10 @@ GradcheckError.__module__ = "autograd_cy.autograd.gradcheck"  # where users impo
 
 
 class Site(NamedTuple):
-    """Which Jacobian is looked at.
+    """Identifies a Jacobian.
 
     `output` and `input` count the differentiable ones, as PyTorch's messages do; `output_at` and `input_at`
-    are positions among all that the function returns and takes.
+    are positions among all outputs and inputs of the function.
     """
 
     output: int
@@ -42,7 +42,7 @@ class Site(NamedTuple):
 
 
 def excess(analytical: Array, numerical: Array, atol: float, rtol: float) -> Array:
-    """excess(analytical, numerical, atol, rtol): each entry's error in units of the error that it may have.
+    """excess(analytical, numerical, atol, rtol): each entry's error in units of its tolerance.
 
     Up to 1 it is within `atol + rtol * |numerical|`. Equal infinities agree; a nan agrees with nothing.
     """

@@ -21,7 +21,7 @@ def _zero_gradient(probe: Probe, outputs: list[Tensor]) -> bool:
 
 
 def check_zero_seeds(probe: Probe) -> None:
-    """check_zero_seeds(probe): GradcheckError if a zero incoming gradient gives one that isn't zero."""
+    """check_zero_seeds(probe): GradcheckError if zero incoming gradients give a nonzero gradient."""
     if not _zero_gradient(probe, probe.differentiable_outputs):
         raise GradcheckError(
             "backward not multiplied by grad_output: a gradient is not zero, though all incoming ones are"
@@ -41,7 +41,7 @@ def check_undefined_gradients(probe: Probe) -> None:
         roots = [UndefinedGrad()(y) if i in undefined else y for i, y in enumerate(outputs)]
         try:
             zero = _zero_gradient(probe, roots)
-        except Exception as error:  # what a backward raises when it computes with None
+        except Exception as error:  # a backward may raise anything when it computes with None
             _warn_of_the_check()
             raise GradcheckError(
                 "Expected backward function to handle undefined output grads, but it raised "

@@ -1,4 +1,4 @@
-"""The picture of a graph in the language of graphviz, and drawn by it (facade)."""
+"""The picture of a graph in DOT, the language of graphviz, and as SVG (facade)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,7 +9,7 @@ _NAN = 'color="#dd0000", fontcolor="#dd0000", penwidth=2'
 
 
 def dot_of(lines: Sequence[Any], edges: list[tuple[int, int, int]], title: str, left_out: int) -> str:
-    """DOT text: a box for each line that shows a node, a frame around what is repeated, arrows along the edges."""
+    """DOT text: a box for each line with a node, a frame around repeated blocks, arrows along the edges."""
     text = ["digraph graph_of_tensors {", f"    label={quoted([title])}; labelloc=t; fontname=\"sans-serif\"; fontsize=11",
             f"    {_NODE}", '    edge [color="#606878", fontname="sans-serif", fontsize=9]']  # fmt: skip
     indent, frames, done = "    ", 0, set()
@@ -29,7 +29,7 @@ def dot_of(lines: Sequence[Any], edges: list[tuple[int, int, int]], title: str, 
         text.append(f'    more [label="... {left_out} more lines", style=dashed]')
     for source, end, count in edges:
         words = [f'label="x {count}"'] if count > 1 else []
-        if end > source:  # from one block to the next, which the first stands for
+        if end > source:  # from a block to its next repetition, which is drawn as the same block
             words.append("constraint=false, style=dashed")
         text.append(f"    n{source} -> n{end}" + (f" [{', '.join(words)}]" if words else ""))
     return "\n".join([*text, "}", ""])

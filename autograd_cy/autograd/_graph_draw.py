@@ -15,23 +15,23 @@ from ._graph_labels import Drawn, Labels, combined
 from ._graph_survey import Column, Survey, in_bytes, roots_of, short_name, surveyed
 
 _RED, _PLAIN = "\x1b[31m", "\x1b[0m"
-_WIDTH = 100  # of the text, but for places, which are not cut
+_WIDTH = 100  # of the text, except for places, which are not cut
 
 
 class Line(NamedTuple):
-    """A line of the text: a node, or a reference to one; or where a block that is repeated begins or ends."""
+    """A line of the text: a node or a reference to one, or the begin or end of a repeated block."""
 
     kind: str  # "node", "reference", "begin", "end"
     level: int
     begins: bool
     node: Drawn
-    times: int  # how often the line or block comes
+    times: int  # how often the line or block is repeated
 
 
 class GraphPicture:
     """A picture of a graph, as :func:`draw` made it: text by print() or str(), ``dot()``, ``svg()``, HTML in a notebook.
 
-    It holds nothing of the graph, and shows it as it was.
+    It does not keep the graph alive, and shows it as it was.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(2, 2, requires_grad=True)
@@ -57,7 +57,7 @@ class GraphPicture:
         # the rest is of use while the picture is made, and as long as the graph
         del self._node, self._level, self._begins, self._refers, self._parts
 
-    # what is shown
+    # the content
 
     def _shown(self, labels: "Labels", max_lines: int) -> tuple[list[Line], int]:
         """The lines of the text, and how many are left out."""
@@ -87,10 +87,10 @@ class GraphPicture:
         return Line(kind, int(self._level[place]), bool(self._begins[place]), self._drawn[k], count)
 
     def _edges_shown(self, starts: Column, targets: Column) -> list[tuple[int, int, int]]:
-        """The edges between nodes that are shown, those of hidden ones led to what is shown in their place: (from, to, n)."""
+        """Edges between shown nodes, with each hidden node replaced by its stand-in: (from, to, number)."""
         stands_for = self._stand_ins()
         shown = {line.node.number for line in self._lines if line.kind == "node"}
-        is_shown = np.zeros(len(stands_for) + 1, bool)  # the last stands for no node
+        is_shown = np.zeros(len(stands_for) + 1, bool)  # the last element: no node
         is_shown[list(shown)] = True
         sources = np.repeat(stands_for, np.diff(starts))
         ends = np.where(targets >= 0, stands_for[targets], -1)
@@ -100,7 +100,7 @@ class GraphPicture:
         return list(zip(*(column.tolist() for column in columns), strict=True))
 
     def _stand_ins(self) -> Column:
-        """For each node the one that is shown in its place: of a repeated block, that of the first."""
+        """For each node its stand-in: in a repeated block, the corresponding node of the first block."""
         line = np.arange(len(self._node))
         sizes: dict[int, int] = {}
         folds = list(_folds(self._parts))
@@ -115,12 +115,12 @@ class GraphPicture:
         return stands_for
 
     def _numbers_of_references(self) -> dict[int, int]:
-        """The numbers, counted along the lines, of the nodes that some lines refer to."""
+        """Numbers for the nodes that are referred to, in order of the lines."""
         seen: set[int] = set()
         referred = {line.node.number for line in self._lines if line.kind == "reference"}
         for line in self._lines:
             if line.kind == "node" and line.node.number in seen:
-                referred.add(line.node.number)  # a leaf that comes several times
+                referred.add(line.node.number)  # a leaf that is shown several times
             seen.update([line.node.number] if line.kind == "node" else [])
         order = dict.fromkeys(line.node.number for line in self._lines if line.node.number in referred)
         return {k: i + 1 for i, k in enumerate(order)}
@@ -136,7 +136,7 @@ class GraphPicture:
         return text
 
     def _rows(self) -> Iterator[tuple[str, bool]]:
-        """The lines of the text, with whether they are to be red."""
+        """The lines of the text, each with a flag: red or not."""
         yield self._summary(), False
         bars = ""
         for line in self._lines:
@@ -168,7 +168,7 @@ class GraphPicture:
         return f"{text}{' ' * max(2, _WIDTH - len(text) - len(end))}{end}" if end else text
 
     def text(self, color: bool = False) -> str:
-        """text(color=False): the picture as text; with color what has NaN in red, by the codes of terminals."""
+        """text(color=False): the picture as text; with color, lines with NaN are red on terminals."""
         return "\n".join(f"{_RED}{row}{_PLAIN}" if red and color else row for row, red in self._rows())
 
     def __str__(self) -> str:
@@ -187,11 +187,11 @@ class GraphPicture:
     # as a drawing
 
     def dot(self) -> str:
-        """dot() -> str: the picture in the language of graphviz; gradients flow downwards, along the arrows."""
+        """dot() -> str: the picture in graphviz's language; gradients flow downwards, along the arrows."""
         return dot_of(self._lines, self._edges, self._summary(), self._left_out)
 
     def svg(self, path: str | os.PathLike[str] | None = None) -> str:
-        """svg(path=None) -> str: the picture drawn by graphviz, also written to a file if there is a path.
+        """svg(path=None) -> str: the picture drawn by graphviz; also written to the file `path`, if given.
 
         ImportError without the Python package graphviz (the extra ``graph``), RuntimeError without the program dot.
         """
@@ -203,9 +203,9 @@ class GraphPicture:
 
 
 def _distances(node: Column) -> Column:
-    """How far each line is from the last one with the same node, the first from the next; 0 where there is none.
+    """The distance of each line from the previous line with the same node (the first: from the next); 0 if none.
 
-    So lines that repeat are alike, whether each block has a node of its own in several of its lines or all share one.
+    So repeated lines get equal numbers, whether each block has its own node in several of its lines or all share one.
     """
     order = np.argsort(node, kind="stable")
     same = node[order[1:]] == node[order[:-1]]
@@ -228,11 +228,11 @@ def _folds(parts: Sequence["int | Fold"]) -> Iterator[Fold]:
 def draw(tensors: Any, *, max_lines: int = 100) -> GraphPicture:
     """``draw(y)`` is a picture of the graph of a tensor: print(draw(y)) shows it as text, ``.dot()`` and ``.svg()`` draw it.
 
-    Each node with its name, the shape and dtype of its output as far as they are known, the bytes that it saved, its hooks,
-    the norm of the gradient of a leaf or of what retains one, its region and the line that recorded it; what has NaN in red.
-    A chain reads downwards, as gradients flow; branches are indented. A node with several users is shown once, after the
-    last of them; at the others stands where. Structure that repeats is shown once, with how often. Beyond ``max_lines``
-    there is a summary. TypeError for what is no tensor or node, RuntimeError for a tensor that requires no grad.
+    Each node has its name, the shape and dtype of its output if known, the bytes that it saved, its hooks, the norm of a
+    gradient in ``.grad``, its region and the line that recorded it; lines with NaN are red. A chain reads downwards, as
+    gradients flow; branches are indented. A node with several users is shown once, after the last of them; the others
+    refer to it. A repeated structure is shown once, with its count. Beyond ``max_lines`` there is a summary. TypeError
+    for other objects than tensors and nodes, RuntimeError for a tensor that requires no grad.
 
     >>> import autograd_cy as ag
     >>> w = ag.ones(2, 2, requires_grad=True)

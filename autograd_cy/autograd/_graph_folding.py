@@ -1,4 +1,4 @@
-"""Repeated structure in a listing, folded (facade)."""
+"""Folding of repeated structure in a listing (facade)."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -7,12 +7,12 @@ import numpy as np
 
 from ._graph_survey import Column
 
-_COMPARISONS = 30_000_000  # so many for all lengths of blocks together
+_COMPARISONS = 30_000_000  # the limit for all block lengths together
 _LONGEST = 1000
 
 
 class Fold(NamedTuple):
-    """Lines that come several times, one block after the other: where the first begins, its parts, and how many blocks."""
+    """A block of lines that is repeated: the start of the first one, its parts, and the number of repetitions."""
 
     start: int
     times: int
@@ -51,9 +51,9 @@ def _first_line(part: int | Fold) -> int:
 
 
 def _repetitions(kinds: Column, length: int) -> Iterator[tuple[int, int]]:
-    """Where blocks of a length come several times in a row: (start, how often), none within another.
+    """Repetitions of blocks of one length: (start, count), none within another.
 
-    Two blocks in a row are worth it from two lines on, single lines from three.
+    Blocks of at least two lines are folded from two repetitions, single lines from three.
     """
     same = np.concatenate([[False], kinds[length:] == kinds[:-length], [False]])
     changes = np.flatnonzero(same[1:] != same[:-1])

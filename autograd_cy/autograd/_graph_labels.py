@@ -1,4 +1,4 @@
-"""What a picture says of each node of a graph (facade)."""
+"""The labels of nodes in a picture of a graph (facade)."""
 
 import math
 from typing import Any, NamedTuple
@@ -14,9 +14,9 @@ _MOST = 1 << 62
 
 
 class Drawn(NamedTuple):
-    """A node as a picture shows it, in words."""
+    """The texts of a node in a picture."""
 
-    number: int  # in the graph, inputs before what was computed from them
+    number: int  # in the graph, in topological order from the inputs
     name: str
     output: str  # shape and dtype, or ""
     notes: list[str]  # bytes, hooks, gradients
@@ -27,7 +27,7 @@ class Drawn(NamedTuple):
 
 
 class Labels:
-    """What is said of each node. Holds the graph."""
+    """The labels of all nodes. Keeps the graph alive."""
 
     def __init__(self, graph: Survey, roots: tuple[Any, ...]):
         self._graph = graph
@@ -68,7 +68,7 @@ class Labels:
         return self._totals
 
     def kinds(self) -> Column:
-        """A number for each node; nodes that are shown alike but for their gradients' norms have the same."""
+        """A number for each node, equal for nodes whose labels differ only in the gradients' norms."""
         graph, n = self._graph, len(self._graph.nodes)
         numbers: dict[Any, int] = {}
         output = np.fromiter((numbers.setdefault(x, len(numbers)) for x in self._outputs), np.intp, n)
@@ -100,7 +100,7 @@ class Labels:
 
 
 def combined(columns: list[Column]) -> Column:
-    """Numbers that are equal where all columns are."""
+    """Numbers that are equal in rows where all columns are equal."""
     result, room = np.zeros(len(columns[0]), np.int64), 1
     for column in columns:
         least, most = int(column.min(initial=0)), int(column.max(initial=0))
@@ -116,7 +116,7 @@ def combined(columns: list[Column]) -> Column:
 
 
 def _norm(g: Tensor) -> float:
-    """The 2-norm of a gradient; NaN if an element is."""
+    """The 2-norm of a gradient; NaN if any element is NaN."""
     array = np.abs(array_of(g)).astype(np.float64).ravel()
     largest = array.max(initial=0.0)
     if not 0 < largest < math.inf:

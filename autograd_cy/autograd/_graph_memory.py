@@ -1,4 +1,4 @@
-"""How much memory a graph keeps alive, and which nodes, operations and lines hold it (facade)."""
+"""The memory that a graph keeps alive, by node, operation and line (facade)."""
 
 import linecache
 from collections.abc import Callable, Hashable
@@ -27,10 +27,10 @@ _HEAD = ("", "nodes", "bytes", "share", "checkpoint frees")
 
 
 class NodeMemory(NamedTuple):
-    """One node in :func:`memory`: what it keeps alive, and where it was recorded. It doesn't hold the node.
+    """One node in :func:`memory`: the memory it keeps alive, and where it was recorded. It doesn't hold the node.
 
-    ``bytes`` counts what only the graph holds and no node recorded before this one; ``held_bytes`` what others hold, too.
-    ``unknown`` counts objects that saved-tensor hooks made and that are no arrays.
+    ``bytes`` counts memory that only the graph holds and no node recorded earlier; ``held_bytes`` memory that is also held
+    elsewhere. ``unknown`` counts objects from saved-tensor hooks that are not arrays.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(1000, requires_grad=True)
@@ -48,11 +48,11 @@ class NodeMemory(NamedTuple):
 
 
 class MemoryRow(NamedTuple):
-    """What the nodes of one operation, line, function or region keep alive, in :func:`memory`.
+    """The memory that the nodes of one operation, line, function or region keep alive, in :func:`memory`.
 
-    ``checkpoint_bytes`` is what would go if these nodes were within a checkpoint: what nobody but they hold and what was
-    computed by them. What comes from outside stays, for a checkpoint keeps its arguments; an argument that no node has saved
-    so far it would keep in addition, which is not subtracted.
+    ``checkpoint_bytes`` is the memory that a checkpoint around these nodes would free: results of these nodes that nothing
+    else holds. Memory from outside stays, for a checkpoint keeps its arguments. It also keeps arguments that no node saves
+    now, which are not subtracted.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(1000, requires_grad=True)
@@ -69,7 +69,7 @@ class MemoryRow(NamedTuple):
 
 
 class GraphMemory:
-    """What a graph keeps alive, as :func:`memory` found it; prints as a table. It holds nothing of the graph.
+    """The memory that a graph keeps alive, from :func:`memory`; prints as a table. It does not keep the graph alive.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(1000, requires_grad=True)
@@ -98,7 +98,7 @@ class GraphMemory:
 
     @property
     def nodes(self) -> list[NodeMemory]:
-        """A NodeMemory for each node, inputs before what was computed from them."""
+        """A NodeMemory for each node, in topological order from the inputs."""
         columns = self._name_of, self._bytes, self._held, self._unknown, self._place_of, self._region_of
         return [
             NodeMemory(self._names[name], size, held, unknown, self._places[place], self._regions[region])
@@ -106,22 +106,22 @@ class GraphMemory:
         ]
 
     def by_operation(self) -> list[MemoryRow]:
-        """A MemoryRow for each name of nodes, the one with the most bytes first."""
+        """A MemoryRow for each node name, most bytes first."""
         return self._rows(self._name_of, self._names, lambda name: (short_name(name), None))
 
     def by_line(self) -> list[MemoryRow]:
-        """A MemoryRow for each line of the user's code that recorded nodes, the one with the most bytes first."""
+        """A MemoryRow for each line of the user's code that recorded nodes, most bytes first."""
         return self._rows(self._place_of, self._places, lambda place: (shown_place(place) or "(leaves)", place))
 
     def by_function(self) -> list[MemoryRow]:
-        """A MemoryRow for each function of the user's code that recorded nodes, the one with the most bytes first."""
+        """A MemoryRow for each function of the user's code that recorded nodes, most bytes first."""
         groups, functions = _renamed(self._places, lambda place: place and (place[0], place[2]))
         return self._rows(groups[self._place_of], functions, lambda f: (f[1] if f else "(leaves)", None))
 
     def by_region(self, depth: int | None = None) -> list[MemoryRow]:
-        """A MemoryRow for each region within which nodes were recorded, the one with the most bytes first.
+        """A MemoryRow for each region in which nodes were recorded, most bytes first.
 
-        With ``depth`` regions within others count as those, from that many on: with depth 1 "block/inner" is "block".
+        ``depth`` merges deeper regions into their outer ones: with depth 1 "block/inner" counts as "block".
         """
         groups, regions = _renamed(self._regions, lambda region: region and "/".join(region.split("/")[:depth]))
         return self._rows(groups[self._region_of], regions, lambda region: (region or "(none)", None))
@@ -198,19 +198,19 @@ class GraphMemory:
 
 
 def _renamed(keys: list[Any], rename: Callable[[Any], Hashable]) -> tuple[Column, list[Any]]:
-    """For each key the number of the group that it falls into, and the groups' names."""
+    """For each key the number of its group, and the groups' names."""
     numbers: dict[Any, int] = {}
     return np.array([numbers.setdefault(rename(key), len(numbers)) for key in keys], np.intp), list(numbers)
 
 
 def memory(tensors: Any) -> GraphMemory:
-    """``memory(loss)`` tells how many bytes the graph of a tensor keeps alive, by node, operation and line of the user's code.
+    """``memory(loss)`` counts the bytes that a tensor's graph keeps alive, by node, operation and line of the user's code.
 
-    ``total_bytes`` is what goes when the graph does: memory that was saved for backward and that nobody else holds. What
-    others hold as well is told apart: ``leaf_bytes`` of leaves, ``held_bytes`` of variables. Memory that several nodes or
-    views share is counted once, at the node that was recorded first. Nothing is unpacked and no hook runs; of what hooks
-    packed, the arrays are counted. Of several tensors or nodes, a sequence: the graphs together. Results: a GraphMemory.
-    TypeError for what is no tensor or node, RuntimeError for a tensor that requires no grad.
+    ``total_bytes`` would be freed with the graph: memory saved for backward that nothing else holds. Memory that is also
+    held elsewhere is counted apart: ``leaf_bytes`` of leaves, ``held_bytes`` of variables. Memory that several nodes or
+    views share is counted once, at the node recorded first. Nothing is unpacked and no hook runs; of objects packed by
+    hooks, only arrays are counted. A sequence of tensors or nodes gives their graphs together. Returns a GraphMemory.
+    TypeError for other objects than tensors and nodes, RuntimeError for a tensor that requires no grad.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(250, 1000, requires_grad=True)

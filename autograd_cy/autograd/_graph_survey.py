@@ -1,4 +1,4 @@
-"""What memory() and draw() have in common: a graph in columns, and how sizes and places read (facade)."""
+"""Common parts of memory() and draw(): a graph in columns, and the format of sizes and places (facade)."""
 
 import html
 import os
@@ -19,7 +19,7 @@ GRAPH_ALONE, SOMEBODY, LEAF = range(3)  # the kinds of memory in holdings()
 
 
 class Survey(NamedTuple):
-    """The nodes of a graph, inputs before what was computed from them. Holds the nodes: not to be kept."""
+    """The nodes of a graph, in topological order from the inputs. Keeps the nodes alive: use it briefly."""
 
     nodes: list[Any]
     roots: list[int]
@@ -32,7 +32,7 @@ class Survey(NamedTuple):
 
 
 def roots_of(given: Any, function: str) -> tuple[Any, ...]:
-    """The tensors or nodes that a function was called with, as a tuple; TypeError and RuntimeError for others."""
+    """The tensors or nodes in an argument, as a tuple; TypeError and RuntimeError for other objects."""
     roots = (given,) if isinstance(given, (Tensor, Node)) else given
     if not isinstance(roots, (tuple, list)):
         raise TypeError(f"{function}(): expected a Tensor, a node, or a sequence of them, but got {type(given).__name__}")
@@ -48,7 +48,7 @@ def roots_of(given: Any, function: str) -> tuple[Any, ...]:
 
 
 def surveyed(roots: tuple[Any, ...]) -> Survey:
-    """The graph that roots lead to."""
+    """The graph reachable from the roots."""
     of_roots = survey.nodes_of(roots)
     nodes = survey.nodes_in_order(of_roots)
     wanted = {id(node) for node in of_roots}
@@ -57,7 +57,7 @@ def surveyed(roots: tuple[Any, ...]) -> Survey:
 
 
 def holdings(graph: Survey, roots: tuple[Any, ...], nans: bool = False) -> dict[str, Column]:
-    """The columns of holdings_of() for a graph; a leaf that it was asked for is somebody's, not part of what is to die."""
+    """The columns of holdings_of() for a graph; roots that are leaves are not passed: the caller holds their memory."""
     return holdings_of(graph.nodes, [x for x in roots if isinstance(x, Tensor) and not x.is_leaf], nans)
 
 
@@ -86,7 +86,7 @@ def short_name(name: str) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """A text that fits a width; of one that doesn't, the end."""
+    """A text cut to a width: a longer one keeps its end."""
     return text if len(text) <= width else "..." + text[3 - width :]
 
 

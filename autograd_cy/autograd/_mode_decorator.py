@@ -12,7 +12,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ModeDecorator:
-    """A context manager that is a decorator, too. The decorated code runs in the mode, its caller in the caller's."""
+    """A context manager and decorator. The decorated code runs in the mode, its caller in the caller's mode."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ class ModeDecorator:
         return decorated
 
     def _fresh(self) -> Self:
-        """A mode of its own for each call, so that decorated functions can recur and run in threads."""
+        """A new mode object for each call, so that decorated functions can recurse and run in threads."""
         return type(self)()
 
     def __enter__(self) -> None:
@@ -54,7 +54,7 @@ class ModeDecorator:
 
 
 class ModeSwitch(ModeDecorator):
-    """A mode that `mode=False` switches off; a decorator with and without parentheses. `bits` are those of the core's mode."""
+    """A mode that `mode=False` switches off; a decorator with and without parentheses. `bits` are the core's mode bits."""
 
     __slots__ = ("_previous", "mode")
     bits: ClassVar[int]
@@ -80,7 +80,7 @@ class ModeSwitch(ModeDecorator):
 
 
 def _decorated_generator(mode: Callable[[], Any], function: Any) -> Any:
-    """Run the generator's own code in the mode, and the caller's between two items in the caller's."""
+    """Run the generator's code in the mode, and restore the caller's mode at each yield."""
 
     @functools.wraps(function)
     def decorated(*args: Any, **kwargs: Any) -> Any:

@@ -13,13 +13,13 @@ MODES = ("all", "any")
 
 
 class MultiHandle:
-    """Removes a hook from all tensors that it is on: ``remove()``, or at the end of ``with handle:``."""
+    """Removes a hook from all of its tensors: by ``remove()``, or at the end of ``with handle:``."""
 
     def __init__(self, handles: Iterable[Any]) -> None:
         self.handles = tuple(handles)
 
     def remove(self) -> None:
-        """Take the hook away."""
+        """Remove the hook."""
         for handle in self.handles:
             handle.remove()
 
@@ -34,8 +34,8 @@ class MultiHandle:
 def register_multi_grad_hook(tensors: Iterable[Tensor], fn: Callable[..., Any], *, mode: str = "all") -> MultiHandle:
     """``register_multi_grad_hook(tensors, fn, mode='all')`` calls fn once in each backward; returns a handle.
 
-    'all': fn(gradients) when all the tensors to which this backward leads have their gradient; the list has None for
-    the others. 'any': fn(gradient) with the first one. fn does not change the gradients, what it returns is ignored.
+    'all': fn(gradients) when all tensors that this backward reaches have their gradient; the list has None for the
+    others. 'any': fn(gradient) with the first one. fn must not change the gradients; its result is ignored.
     ValueError for another mode, AssertionError for a tensor that requires no gradient (under 'any' it is left out).
 
     >>> import autograd_cy as ag
@@ -71,7 +71,7 @@ def _hook_for_any(fn: Callable[[Tensor], Any]) -> Callable[[Tensor], None]:
 
 
 class _Gathering:
-    """The hooks of one call for all; a backward's notes on it are the gradients so far and how many are to come."""
+    """The hooks of one call in mode 'all'; each backward notes the gradients so far and the number still to come."""
 
     def __init__(self, tensors: Iterable[Tensor], fn: Callable[[list[Tensor | None]], Any]) -> None:
         self.nodes = [gradient_node(tensor) for tensor in tensors]

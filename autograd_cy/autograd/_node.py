@@ -1,4 +1,4 @@
-"""Node, the abstract base of all nodes of a graph, and what their gradients are like (facade)."""
+"""Node, the abstract base of all nodes of a graph, and the metadata of their gradients (facade)."""
 
 import abc
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from .._types import device
 
 
 class InputMetadata:
-    """What the gradient for an output of a node is like: its shape, a list as in PyTorch, its dtype and device."""
+    """The metadata of the gradient for a node's output: its shape (a list, as in PyTorch), dtype and device."""
 
     is_nested_tensor = is_cpp_nested_tensor = False
     device = device("cpu")
@@ -19,7 +19,7 @@ class InputMetadata:
 
 
 class Node(abc.ABC):
-    """One recorded operation, as ``tensor.grad_fn`` leads to it: the abstract base of all nodes.
+    """One recorded operation, such as ``tensor.grad_fn``: the abstract base of all nodes.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(1, requires_grad=True)
@@ -38,12 +38,12 @@ class Node(abc.ABC):
     @property
     @abc.abstractmethod
     def next_functions(self) -> tuple[tuple["Node | None", int], ...]:
-        """The nodes that this one's gradients go to, each with the number of its output."""
+        """The nodes that receive this node's gradients, each with an output number."""
 
     @property
     @abc.abstractmethod
     def metadata(self) -> dict[Any, Any]:
-        """A dict for notes of the user's own."""
+        """A dict for the user's own data."""
 
     @property
     @abc.abstractmethod
@@ -56,8 +56,8 @@ class Node(abc.ABC):
 
     @abc.abstractmethod
     def register_hook(self, fn: Callable[..., Any]) -> Any:
-        """Let fn(grad_inputs, grad_outputs) be called after the node ran; returns the handle."""
+        """Call fn(grad_inputs, grad_outputs) after the node runs; returns the handle."""
 
     @abc.abstractmethod
     def register_prehook(self, fn: Callable[..., Any]) -> Any:
-        """Let fn(grad_outputs) be called before the node runs; returns the handle."""
+        """Call fn(grad_outputs) before the node runs; returns the handle."""

@@ -1,4 +1,4 @@
-"""Hooks on the nodes that are recorded, and names for those of a block (facade)."""
+"""Hooks on the creation of nodes, and named regions of nodes (facade)."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -13,10 +13,10 @@ _region: ContextVar[str] = ContextVar("autograd_cy region", default="")
 def node_creation_hook(hook: Callable[[Any], object]) -> AbstractContextManager[None]:
     """``with node_creation_hook(hook):`` calls hook(node) for each node that this thread records; also a decorator.
 
-    The node has its edges and saved tensors, and nobody has the result yet: what the hook raises comes out of the
-    operation. What it returns is ignored, what it records is not announced. Hooks nest, the outer one is called first. Not
-    announced are the nodes at which gradients of leaves arrive, and those that a view gets after a write to its base. A write
-    through a view records two: that of the operation, and the CopySlices of the base. TypeError if it can't be called.
+    The node has its edges and saved tensors, and the caller does not have the result yet: the hook's exceptions are raised
+    by the operation. Its result is ignored, and nodes that it records call no hooks. Hooks nest, the outer one is called
+    first. Hooks don't see AccumulateGrad nodes, or new nodes of views after a write to the base. A write through a view
+    records two nodes: of the operation, and CopySlices of the base. TypeError if it can't be called.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(1, requires_grad=True)
@@ -42,8 +42,8 @@ def _hooked(hook: Callable[[Any], object]) -> Iterator[None]:
 def region(name: str) -> AbstractContextManager[None]:
     """``with region("attention"):`` names the nodes that this thread records; also a decorator.
 
-    The name stands in ``node.metadata["region"]``, with those of the regions around it: "block/attention". memory() and
-    draw() show it. TypeError if it is no str.
+    ``node.metadata["region"]`` is the name, after the names of outer regions: "block/attention". memory() and draw() show
+    it. TypeError if it is no str.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(1, requires_grad=True)

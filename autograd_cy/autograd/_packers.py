@@ -1,4 +1,4 @@
-"""Ready-made packers: hooks that keep what is saved in less memory (facade)."""
+"""Ready-made packers: hooks that reduce the memory of saved tensors (facade)."""
 
 import os
 import weakref
@@ -13,7 +13,7 @@ __all__ = ["save_as_half", "save_on_disk"]
 
 
 class _Kept:
-    """A leaf, which is in memory anyway: kept itself, with the version it had."""
+    """A leaf, which is in memory anyway, kept as it is with its version."""
 
     __slots__ = ("tensor", "version")
 
@@ -31,7 +31,7 @@ class _Kept:
 
 
 class _File:
-    """An array in a file, which is removed with this object, at the latest when Python ends."""
+    """An array in a file, which is deleted with this object, at the latest at exit."""
 
     def __init__(self, array: np.ndarray[Any, Any], directory: str | os.PathLike[str] | None):
         import tempfile  # takes some milliseconds
@@ -53,10 +53,10 @@ def _remove(path: str) -> None:
 
 
 class save_on_disk(saved_tensors_hooks):
-    """``with save_on_disk(directory=None):`` what is computed and saved for backward is kept in temporary files.
+    """``with save_on_disk(directory=None):`` intermediate results saved for backward are kept in temporary files.
 
-    They lie in ``directory`` (else where ``tempfile`` puts them) and are removed with the graph, or when backward gave up
-    what was saved. Leaves stay in memory, where they are anyway. OSError if a file can't be written or is gone.
+    The files are in ``directory`` (by default in tempfile's). They are deleted with the graph, or when backward
+    releases the saved tensors. Leaves stay in memory, where they are anyway. OSError if a file can't be written or is gone.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(2, requires_grad=True)
@@ -75,10 +75,10 @@ class save_on_disk(saved_tensors_hooks):
 
 
 class save_as_half(saved_tensors_hooks):
-    """``with save_as_half(compose=False):`` what is computed and saved for backward is kept as float16, if it is real.
+    """``with save_as_half(compose=False):`` real intermediate results saved for backward are kept as float16.
 
-    Gradients are as exact as that: 3 decimal digits, and inf from 65520 on. Backward sees the type that was saved. Leaves,
-    which are in memory anyway, stay as they are. With ``compose=True`` the pair around it packs what it made.
+    Gradients have that precision: 3 decimal digits, and inf from 65520 on. Backward sees the original dtype. Leaves, which
+    are in memory anyway, stay as they are. With ``compose=True`` the outer pair of hooks packs the result.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(2, requires_grad=True)
@@ -101,4 +101,4 @@ class save_as_half(saved_tensors_hooks):
 
     @staticmethod
     def _unpack(packed: _Kept | Tensor) -> Tensor:
-        return packed.read() if isinstance(packed, _Kept) else packed  # the node brings it to the type that was saved
+        return packed.read() if isinstance(packed, _Kept) else packed  # the node converts it to the saved dtype

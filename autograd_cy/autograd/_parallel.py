@@ -11,13 +11,12 @@ from ._mode_decorator import ModeDecorator
 class parallel_backward(ModeDecorator):
     """``with parallel_backward(n):`` a backward may run independent branches of its graph in n threads; also a decorator.
 
-    It begins in the calling thread, and goes on in several where nodes take long enough. Gradients have the bits of a
-    backward in one thread, and an error is the one that it would raise. Threads gain where nodes release the GIL: products
-    of matrices, long loops, a Function that waits. Hooks and Functions of different branches may run at the same time, each
-    in a copy of the caller's context; what draws random numbers, or is unpacked by saved-tensor hooks (so checkpoints),
-    keeps its order.
-    create_graph, vmap, forward mode, profilers and hooks on all operations need one thread, and get it;
-    ``set_multithreading_enabled(False)`` forbids others.
+    It starts in the calling thread, and uses more threads when nodes take long enough. Gradients are bitwise equal to a
+    backward in one thread, and errors are the same. Threads help where nodes release the GIL: matrix products, long
+    loops, a Function that waits. Hooks and Functions of different branches may run at the same time, each in a copy of
+    the caller's context. Nodes that draw random numbers, or use saved-tensor hooks (so checkpoints), keep their order.
+    create_graph, vmap, forward mode, profilers and hooks on all operations always use one thread, and so does everything
+    under ``set_multithreading_enabled(False)``.
 
     TypeError unless n is an int, RuntimeError unless it is from 1 to 1024.
 

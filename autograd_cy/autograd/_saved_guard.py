@@ -1,4 +1,4 @@
-"""Writing to what is saved: refused under guard_buffers(), allowed under allow_mutation_on_saved_tensors() (facade)."""
+"""Writes to saved tensors: refused under guard_buffers(), allowed under allow_mutation_on_saved_tensors() (facade)."""
 
 import contextlib
 import contextvars
@@ -16,12 +16,12 @@ __all__ = ["allow_mutation_on_saved_tensors", "guard_buffers"]
 
 
 class guard_buffers:
-    """``with guard_buffers(checksum=False):`` the arrays that are saved for backward are read-only while they are needed.
+    """``with guard_buffers(checksum=False):`` arrays saved for backward are read-only while they are needed.
 
-    Until backward gives them up, or the graph is gone, writing to them through NumPy raises its ValueError (in PyTorch:
-    a wrong gradient), and operations in place raise RuntimeError; afterwards they are writeable again. A view that was
-    taken of such an array before it was saved stays writeable: with ``checksum=True`` backward compares what it needs
-    with what was saved, and raises RuntimeError if it changed.
+    Until backward releases them, or the graph dies, writes through NumPy raise its ValueError (in PyTorch: a wrong
+    gradient), and in-place operations raise RuntimeError; afterwards they are writeable again. A view taken of such an
+    array before it was saved stays writeable: with ``checksum=True`` backward compares the values with a checksum, and
+    raises RuntimeError if they changed.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(2, requires_grad=True)
@@ -46,7 +46,7 @@ class guard_buffers:
 
 
 class _Handle:
-    """What a node keeps of a tensor that may be written."""
+    """A node's reference to a saved tensor that may be written."""
 
     __slots__ = ("__weakref__", "memory")
 
@@ -55,7 +55,7 @@ class _Handle:
 
 
 class _AllowMutationOnSavedContext:
-    """What is saved in an allow_mutation_on_saved_tensors() context: as it is, or cloned since somebody wrote to it."""
+    """The tensors saved in an allow_mutation_on_saved_tensors() context: the originals, or clones after a write."""
 
     def __init__(self) -> None:
         self.original: MutableMapping[_Handle, Tensor] = weakref.WeakKeyDictionary()
@@ -75,7 +75,7 @@ class _AllowMutationOnSavedContext:
         return handle
 
     def unpack(self, handle: _Handle) -> Tensor:
-        """RuntimeError is for others: that the context has ended is an AssertionError, as in PyTorch."""
+        """AssertionError if the context has ended, as in PyTorch."""
         found = self.cloned.get(handle, self.original.get(handle))
         if found is None:
             raise AssertionError(
@@ -85,7 +85,7 @@ class _AllowMutationOnSavedContext:
         return found
 
     def before_write(self, array: "np.ndarray[Any, Any]") -> None:
-        """Clone what is saved of memory that will be written."""
+        """Clone saved tensors on memory that will be written."""
         for handle in list(self._by_memory.get(memory_of(array), ())):
             tensor = self.original.get(handle)
             if tensor is not None and share_memory(array_of(tensor), array):
@@ -93,7 +93,7 @@ class _AllowMutationOnSavedContext:
                 del self.original[handle]
 
     def clear(self) -> None:
-        """Forget what was saved: backward of it is an error from now on."""
+        """Drop the saved tensors: their backward is an error from now on."""
         self.original.clear()
         self.cloned.clear()
         self._by_memory.clear()
@@ -104,10 +104,10 @@ _entered: contextvars.ContextVar[bool] = contextvars.ContextVar("allow_mutation_
 
 @contextlib.contextmanager
 def allow_mutation_on_saved_tensors() -> Iterator[_AllowMutationOnSavedContext]:
-    """``with allow_mutation_on_saved_tensors():`` what is saved may be written in place; it is cloned before.
+    """``with allow_mutation_on_saved_tensors():`` saved tensors may be written in place; they are cloned first.
 
     Backward must run inside, too, else AssertionError. RuntimeError if contexts are nested. Writes through NumPy are not
-    seen. The value has ``original`` and ``cloned``: how many saved tensors are as they were, and how many were cloned.
+    noticed. The value has ``original`` and ``cloned``: the saved tensors that are unchanged, and the cloned ones.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(2, requires_grad=True)

@@ -10,13 +10,13 @@ __all__ = ["disable_saved_tensors_hooks", "save_on_cpu", "saved_tensors_hooks"]
 
 
 class saved_tensors_hooks:
-    """``with saved_tensors_hooks(pack, unpack):`` what is saved for backward is kept as ``pack(tensor)``.
+    """``with saved_tensors_hooks(pack, unpack):`` tensors saved for backward are kept as ``pack(tensor)``.
 
-    Backward gets ``unpack(packed)``, which must have the shape of what was saved. Only the innermost pair packs. With
-    ``compose=True`` what it made of a tensor goes on to the pair around it, as long as that is a tensor itself. With
-    ``with_node=True`` the functions are called as ``pack(tensor, node, slot)`` and ``unpack(packed, node, slot)``: ``slot``
-    is the name that ``node._saved_...`` has, for a Function ``"saved_tensors[0]"``, for indices ``"indices[0]"``. Writes
-    to a tensor that was packed are not noticed. RuntimeError if hooks are disabled, TypeError if one can't be called.
+    Backward gets ``unpack(packed)``, which must have the saved tensor's shape. Only the innermost pair packs. With
+    ``compose=True`` its result is packed by the outer pair, if it is a tensor itself. With ``with_node=True`` the functions
+    are called as ``pack(tensor, node, slot)`` and ``unpack(packed, node, slot)``: ``slot`` is the name in
+    ``node._saved_...``, for a Function ``"saved_tensors[0]"``, for indices ``"indices[0]"``. Writes to a packed tensor
+    are not noticed. RuntimeError if hooks are disabled, TypeError if one can't be called.
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor(3.0, requires_grad=True)
@@ -56,9 +56,9 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """``with save_on_cpu():`` what is saved stays where it is: in the CPU's memory, as everything here.
+    """``with save_on_cpu():`` changes nothing: all saved tensors are in the CPU's memory.
 
-    For programs that name it. As in PyTorch, a pair of hooks around it does not see what is saved inside.
+    It exists for PyTorch's programs. As there, an outer pair of hooks does not see tensors saved inside.
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor(3.0, requires_grad=True)
@@ -82,7 +82,7 @@ def _same(tensor: Any) -> Any:
 class disable_saved_tensors_hooks:
     """``with disable_saved_tensors_hooks(message):`` hooks are refused by a RuntimeError with that text; also a decorator.
 
-    So are hooks that are there already when the context is entered.
+    Active hooks are refused as well when the context is entered.
 
     >>> import autograd_cy as ag
     >>> with ag.autograd.graph.disable_saved_tensors_hooks("no hooks here"):

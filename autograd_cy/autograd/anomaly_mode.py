@@ -1,4 +1,4 @@
-"""Anomaly mode: where the operation was called whose backward failed, and where NaN comes from (facade).
+"""Anomaly mode: finds the forward call of a failed backward, and the origin of NaN (facade).
 
 Like all modes it belongs to the context in which it was set, and to its thread.
 """
@@ -45,7 +45,7 @@ def is_anomaly_check_nan_enabled() -> bool:
 
 @_public
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
-    """set_anomaly_enabled(enabled, check_nan=True): switch anomaly mode on or off; TypeError for what is not a bool.
+    """set_anomaly_enabled(enabled, check_nan=True): switch anomaly mode on or off; TypeError unless bool.
 
     >>> import autograd_cy as ag
     >>> ag.set_anomaly_enabled(False)
@@ -54,7 +54,7 @@ def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
 
 
 def _swap(enabled: bool, check_nan: bool) -> Any:
-    """Set the mode, and return what restores the one before."""
+    """Set the mode, and return a token that restores the previous one."""
     for position, (name, value) in enumerate((("enabled", enabled), ("check_nan", check_nan)), 1):
         if not isinstance(value, bool):
             raise TypeError(
@@ -65,12 +65,12 @@ def _swap(enabled: bool, check_nan: bool) -> Any:
 
 
 class detect_anomaly:
-    """``with detect_anomaly(check_nan=True):`` says of an error in backward where the forward pass called the operation.
+    """``with detect_anomaly(check_nan=True):`` errors in backward name the forward call of the operation.
 
-    The traceback is a note on the exception and a warning, as PyTorch gives it; in double backward there is one for each
-    level. With check_nan a gradient that is NaN is a RuntimeError, and so is a NaN loss.
+    The traceback is a note on the exception and a warning, as in PyTorch; double backward has one for each level. With
+    check_nan a NaN in a gradient or in the loss raises RuntimeError.
 
-    Each recorded operation keeps its traceback: some microseconds for each. detect_nan() looks for NaN alone, and is cheap.
+    Each recorded operation keeps its traceback, which takes microseconds. detect_nan() only looks for NaN, and is cheap.
 
     >>> import warnings
     >>> import autograd_cy as ag
@@ -125,10 +125,10 @@ class set_detect_anomaly:
 
 
 class detect_nan(_ModeDecorator):
-    """``with detect_nan():`` the first recorded operation whose result is NaN raises RuntimeError; so does a gradient.
+    """``with detect_nan():`` the first recorded operation or gradient with a NaN result raises RuntimeError.
 
-    The message names the operation, which output and where in it, and what kind of numbers the inputs were (zeros, inf). It
-    costs a search of each result, no traceback; also a decorator.
+    The message names the operation, the output, the position, and special values in the inputs (zeros, inf). It searches
+    each result, but keeps no traceback. Also a decorator.
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor([1.0, -1.0], requires_grad=True)

@@ -33,7 +33,7 @@ class UnpackedDualTensor(NamedTuple):
 
 
 def enter_dual_level() -> int:
-    """``enter_dual_level()`` opens a level within those that are open, and returns its number: 0 for the outermost.
+    """``enter_dual_level()`` opens a new innermost level, and returns its number: 0 for the outermost.
 
     >>> from autograd_cy.autograd import forward_ad
     >>> level = forward_ad.enter_dual_level()
@@ -70,8 +70,8 @@ if not TYPE_CHECKING:  # else any name would be right
 class dual_level:
     """``with dual_level():`` tensors made by make_dual carry their tangents through all operations.
 
-    Levels nest: what make_dual() and unpack_dual() give and take are the tangents at the innermost one, which have tangents
-    themselves at those around it.
+    Levels nest: make_dual() and unpack_dual() use tangents at the innermost level, which may have tangents themselves at
+    outer levels.
 
     >>> import autograd_cy as ag
     >>> from autograd_cy.autograd import forward_ad
@@ -99,8 +99,8 @@ def _check_level(function: str, level: int | None) -> None:
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
     """``make_dual(tensor, tangent)`` is an alias of the tensor that carries the tangent, of the same shape and dtype.
 
-    In-place operations on the alias write into the tangent too, unless that requires grad. One that lies in its memory
-    otherwise than the tensor does in its own is copied.
+    In-place operations on the alias write into the tangent too, unless that requires grad. A tangent with another memory
+    layout than the tensor is copied.
     RuntimeError outside of a dual level, for other sizes, and for a tensor that has a tangent already; ValueError for
     tensors that are not floating point or complex.
 
@@ -124,7 +124,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def _dual(tensor: Tensor, tangent: Tensor, of_samples: bool) -> Tensor:
-    """The dual tensor of two that are what they should be but for their sizes, their dtypes and tangents of their own."""
+    """The dual tensor of two checked tensors; sizes, dtypes and existing tangents are still checked here."""
     if tensor.shape != tangent.shape:
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
@@ -173,7 +173,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
 
 def _check_gradient_of_samples(tangent: Tensor) -> None:
-    """Refuse a tangent whose gradient within a transform would be the sum of its samples': case 8 of NOTE [Batching]."""
+    """Refuse a tangent whose gradient within a transform would be summed over samples: case 8 of NOTE [Batching]."""
     levels = _levels_of(tangent)
     arguments = _shared_arguments(levels)
     if arguments and _depends_on_any((_all_samples(tangent, levels),), arguments):

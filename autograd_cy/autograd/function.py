@@ -1,4 +1,4 @@
-"""Function: operations with a gradient written by the user (facade)."""
+"""Function: operations with user-defined gradients (facade)."""
 
 import contextlib
 import functools
@@ -27,7 +27,7 @@ BackwardCFunction = _FunctionNode
 
 
 class _FunctionMeta(type):
-    """Gives each Function a node class of its own: MyOp's outputs have the grad_fn <MyOpBackward>."""
+    """Gives each Function its own node class: MyOp's outputs have the grad_fn <MyOpBackward>."""
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         cls._follows_forward = True  # NOTE [Intermediates of Functions] in intermediates.pyx
@@ -41,9 +41,9 @@ class Function(metaclass=_FunctionMeta):
     ``forward(ctx, *args)`` computes; ``backward(ctx, *grad_outputs)`` returns a gradient (or None) for each argument of
     forward; ``jvp(ctx, *tangents)`` is for forward mode. With ``setup_context(ctx, inputs, output)`` forward takes no ctx.
 
-    Flags of a subclass: ``boxed_grads_call``: backward(ctx, grads) gets one list, which alone holds the gradients, so that
-    it can free them one by one; ``clear_saved_tensors_on_access``: ctx gives its saved tensors away, once;
-    ``exact_needs_input_grad = False``: ctx.needs_input_grad is in backward as it was in forward, whatever was asked for.
+    Flags of a subclass: ``boxed_grads_call``: backward(ctx, grads) gets one list with the only references to the gradients,
+    so that it can free them one by one; ``clear_saved_tensors_on_access``: reading ctx's saved tensors releases them;
+    ``exact_needs_input_grad = False``: in backward, ctx.needs_input_grad is as in forward, whatever was requested.
 
     >>> import autograd_cy as ag
     >>> class Cube(ag.autograd.Function):
@@ -101,7 +101,7 @@ class Function(metaclass=_FunctionMeta):
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any, **_: Any) -> Any:
-        """jvp(ctx, *tangents): a tangent or None for each output, from those of the arguments."""
+        """jvp(ctx, *tangents): a tangent or None for each output, from the arguments' tangents."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
@@ -110,9 +110,9 @@ class Function(metaclass=_FunctionMeta):
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
-        """vmap(info, in_dims, *args): (output, out_dims) for all samples of a batch, those of args along in_dims.
+        """vmap(info, in_dims, *args): (output, out_dims) for all samples of a batch, along in_dims in args.
 
-        info.batch_size and info.randomness are those of vmap. generate_vmap_rule = True makes such a method unnecessary.
+        info.batch_size and info.randomness come from vmap. generate_vmap_rule = True makes such a method unnecessary.
         """
         raise NotImplementedError(
             "To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
@@ -123,7 +123,7 @@ class Function(metaclass=_FunctionMeta):
 
     @classmethod
     def _backward_function(cls) -> Callable[..., Any]:
-        """The one of ``backward`` and ``vjp`` that the subclass defines."""
+        """The subclass's ``backward`` or ``vjp``, whichever it defines."""
         own_backward, own_vjp = cls.backward is not Function.backward, cls.vjp is not Function.vjp
         if own_backward and own_vjp:
             raise RuntimeError(
@@ -133,7 +133,7 @@ class Function(metaclass=_FunctionMeta):
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """apply(*args, **kwargs): call forward, and record the call if any argument asks for it."""
+        """apply(*args, **kwargs): call forward, and record the call if any argument requires it."""
         separate = cls.setup_context is not Function.setup_context
         try:
             if separate and (kwargs or len(args) < _parameter_count(cls.forward)):
@@ -156,7 +156,7 @@ _watchers: list[Callable[..., None]] = []
 
 @contextlib.contextmanager
 def _shown_to(watcher: Callable[..., None]) -> Iterator[None]:
-    """Within it, watcher(cls, args, kwargs) is called before each call of a Function in this thread."""
+    """Call watcher(cls, args, kwargs) before each call of a Function in this thread, within the context."""
     thread = threading.get_ident()
 
     def here(*call: Any) -> None:
@@ -188,7 +188,7 @@ def _apply_batched(cls: type[Function], level: Any, separate: bool, args: tuple[
 
 
 def _parameter_count(function: Callable[..., Any]) -> int:
-    """How many positional parameters a function names; 0 if nobody can tell."""
+    """The number of a function's named positional parameters; 0 if unknown."""
     code = getattr(function, "__code__", None)
     return 0 if code is None else code.co_argcount
 
@@ -214,7 +214,7 @@ def _is_differentiable(x: Any) -> bool:
 
 
 def once_differentiable(backward: _F) -> _F:
-    """``@once_differentiable`` on a backward whose own operations are not to be recorded: differentiating it is an error.
+    """``@once_differentiable`` makes a backward run without recording: differentiating it is an error.
 
     >>> import autograd_cy as ag
     >>> class Double(ag.autograd.Function):

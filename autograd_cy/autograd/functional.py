@@ -1,7 +1,7 @@
 """Products with Jacobians and Hessians of functions, and the matrices themselves, under the names of torch.autograd.functional
 (facade).
 
-Arguments that all have: `inputs` is a tensor or a tuple of tensors, and the results have their structure. `v`: the vector, of
+Common arguments: `inputs` is a tensor or a tuple of tensors, and the results have their structure. `v`: the vector, of
 the sizes that the product needs. create_graph: the result can be differentiated. strict: RuntimeError for an output that
 doesn't depend on an input, instead of zeros.
 """
@@ -75,7 +75,7 @@ def jacobian(
     """``jacobian(func, inputs)`` is the Jacobian of each output by each input, of shape (*output.shape, *input.shape).
 
     A tensor; a tuple for several inputs, for several outputs a tuple (of tuples). vectorize: all rows at once, by vmap.
-    strategy: 'reverse-mode', or with vectorize 'forward-mode', which is cheaper where there are more outputs than inputs.
+    strategy: 'reverse-mode', or with vectorize 'forward-mode', which is cheaper for more outputs than inputs.
 
     >>> import autograd_cy as ag
     >>> ag.autograd.functional.jacobian(lambda x: x * x, ag.tensor([1.0, 2.0]))
@@ -198,7 +198,7 @@ def _one_or_several(name: str, caller: str, value: Any) -> tuple[bool, _Tensors]
 
 
 def _prepared(name: str, caller: str, inputs: Any, create_graph: bool) -> tuple[bool, _Tensors]:
-    """The inputs as places of their own in the graph: within that of the inputs, if the result is to be differentiated."""
+    """Fresh tensors for the inputs: views in their graph if the result must be differentiable, else new leaves."""
     single, xs = _one_or_several(name, caller, inputs)
     xs = tuple(x.clone() if x.is_inference() else x for x in xs)
     inside = [create_graph and x.requires_grad for x in xs]
@@ -306,7 +306,7 @@ _CONSTANT = {
 
 
 def _gradients(ys: _Tensors, xs: _Tensors, seeds: _Tensors | None, create_graph: bool, strict: bool, stage: str) -> _Tensors:
-    """The gradients of the outputs, zeros for inputs that they don't depend on; `stage` says what they are, for errors."""
+    """The gradients of the outputs, zeros for inputs that they don't depend on; `stage` names them in errors."""
     found = _maybe_gradients(ys, xs, seeds, create_graph)
     for i, g in enumerate(found):
         if strict and g is None:
@@ -321,7 +321,7 @@ def _gradients(ys: _Tensors, xs: _Tensors, seeds: _Tensors | None, create_graph:
 
 
 def _maybe_gradients(ys: _Tensors, xs: _Tensors, seeds: _Tensors | None, create_graph: bool) -> tuple[Any, ...]:
-    """The gradients of the outputs (of those that have any); None for inputs that they don't depend on."""
+    """The gradients of the outputs that have any; None for inputs that they don't depend on."""
     chosen = [(y, None if seeds is None else seeds[i]) for i, y in enumerate(ys) if y.requires_grad]
     if not chosen:
         return (None,) * len(xs)
@@ -330,7 +330,7 @@ def _maybe_gradients(ys: _Tensors, xs: _Tensors, seeds: _Tensors | None, create_
 
 
 def _dependent(found: tuple[Any, ...], strict: bool, what: str) -> tuple[Any, ...]:
-    """First derivatives that are to be differentiated again; in strict mode each has to depend on its input."""
+    """First derivatives to be differentiated again; in strict mode each must depend on its input."""
     for i, g in enumerate(found):
         if strict and g is None:
             raise RuntimeError(_INDEPENDENT["back"].format(i=i))

@@ -1,8 +1,8 @@
 """Modes: whether operations are recorded, and how (facade).
 
 A mode belongs to the context (`contextvars`) in which it was set: to one asyncio task, and to the tasks made within. A plain
-generator shares its caller's context, so that one which is suspended inside `with no_grad():` leaves it on for its caller;
-decorated with `@no_grad()` it doesn't. A new thread begins with all modes as they are by default, also in a copied context.
+generator shares its caller's context: suspended inside `with no_grad():` it leaves the mode on for its caller; decorated
+with `@no_grad()` it doesn't. A new thread starts with the default modes, even in a copied context.
 """
 
 from collections.abc import Callable
@@ -100,8 +100,9 @@ class enable_grad(_FixedMode):
 class inference_mode(_ModeSwitch):
     """``with inference_mode():`` nothing is recorded, now or later: results are inference tensors.
 
-    Those can't be saved for backward, nor be written in place or made to require grad outside of the mode; they count no
-    versions. ``inference_mode(False)`` switches it off, and recording on. Also ``@inference_mode`` and ``@inference_mode()``.
+    These can't be saved for backward. Outside of the mode they can't be written in place or made to require grad. They have
+    no version counter. ``inference_mode(False)`` switches the mode off, and recording on. Also ``@inference_mode`` and
+    ``@inference_mode()``.
 
     >>> import autograd_cy as ag
     >>> with ag.inference_mode():
@@ -115,7 +116,7 @@ class inference_mode(_ModeSwitch):
 
 
 class _Switch(_ModeDecorator):
-    """A mode that is set at once when the object is made; as a context manager, until its end."""
+    """A mode that the constructor sets at once; as a context manager, until its end."""
 
     __slots__ = ("_entered", "_previous", "mode")
     _previous: object
@@ -135,7 +136,7 @@ class _Switch(_ModeDecorator):
         return _swap_modes(self._bit, 0) if self.mode is self._on else _swap_modes(0, self._bit)
 
     def __call__(self, function: _F) -> _F:
-        _restore_modes(self._previous)  # as a decorator it acts in the calls only
+        _restore_modes(self._previous)  # as a decorator it is set only during calls
         self._previous = None
         return super().__call__(function)
 
@@ -171,8 +172,8 @@ class set_grad_enabled(_Switch):
 class set_multithreading_enabled(_Switch):
     """``set_multithreading_enabled(mode)``: whether backward may use other threads; also a context manager.
 
-    Backward runs in the thread that calls it unless `set_num_interop_threads` or `parallel_backward` say otherwise; the
-    gradients are the same. What asks for the order of execution refuses to answer unless this is off.
+    Backward runs in the calling thread unless `set_num_interop_threads` or `parallel_backward` set more; gradients are the
+    same. Queries of the execution order are refused unless this is off.
 
     >>> from autograd_cy import autograd
     >>> with autograd.set_multithreading_enabled(False):
@@ -186,7 +187,7 @@ class set_multithreading_enabled(_Switch):
 
 
 class _force_original_view_tracking(_Switch):
-    """``_force_original_view_tracking(mode)``: views are always computed anew from their base, which is so anyway.
+    """``_force_original_view_tracking(mode)``: a flag without effect: views are always recomputed from their base.
 
     >>> from autograd_cy import autograd
     >>> with autograd._force_original_view_tracking(True):
@@ -199,7 +200,7 @@ class _force_original_view_tracking(_Switch):
 
 
 class enforce_grad_layout_policy(_Switch):
-    """``enforce_grad_layout_policy(enable=True)``: whether a new `.grad` gets strides like those of its tensor.
+    """``enforce_grad_layout_policy(enable=True)``: whether a new `.grad` gets its tensor's strides.
 
     >>> from autograd_cy import autograd
     >>> with autograd.enforce_grad_layout_policy(False):
@@ -227,7 +228,7 @@ def is_multithreading_enabled() -> bool:
 
 
 def is_view_replay_enabled() -> bool:
-    """is_view_replay_enabled() -> bool: what _force_original_view_tracking() has set.
+    """is_view_replay_enabled() -> bool: the value set by _force_original_view_tracking().
 
     >>> from autograd_cy import autograd
     >>> autograd.is_view_replay_enabled()
@@ -241,7 +242,7 @@ def _is_grad_layout_enforcement_enabled() -> bool:
 
 
 def is_inference(input: Tensor) -> bool:
-    """is_inference(input) -> bool: whether the tensor was made in inference mode; TypeError if it is no tensor.
+    """is_inference(input) -> bool: whether the tensor was made in inference mode; TypeError for other objects.
 
     >>> import autograd_cy as ag
     >>> ag.is_inference(ag.ones(2))
@@ -255,8 +256,8 @@ def is_inference(input: Tensor) -> bool:
 class _unsafe_preserve_version_counter(_ModeDecorator):
     """``with _unsafe_preserve_version_counter(tensors):`` writes to a tensor, or a tuple of them, don't count.
 
-    For who takes the memory of a saved tensor away and puts the same values back. Anything else gives wrong gradients.
-    AssertionError for what is neither a tensor nor a tuple.
+    For code that frees the memory of a saved tensor and later restores the same values. Other uses give wrong gradients.
+    AssertionError for other types than a tensor or a tuple.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(2)

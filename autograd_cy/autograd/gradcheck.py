@@ -1,7 +1,7 @@
 """gradcheck and gradgradcheck: gradients against finite differences.
 
 _gradcheck_jacobian computes the Jacobians, _gradcheck_compare decides whether they agree, _gradcheck_seeds
-tries unusual incoming gradients (zero, undefined, batched), and _gradcheck_report writes what is wrong. They are
+tries unusual incoming gradients (zero, undefined, batched), and _gradcheck_report writes the error messages. They are
 imported by the first check: most programs make none.
 """
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GradcheckError", "get_analytical_jacobian", "get_numerical_jacobian", "gradcheck", "gradgradcheck"]
 
-_ATOL, _RTOL = 1e-5, 1e-3  # the objects tell that a caller gave none
+_ATOL, _RTOL = 1e-5, 1e-3  # compared by identity: a caller that gives none gets these objects
 
 
 @_public
@@ -157,7 +157,7 @@ def gradgradcheck(
 
 
 def _check(probe: "_Probe", tolerances: "_Tolerances", modes: "_Modes") -> None:
-    """All that gradcheck checks at a point; GradcheckError at the first fault."""
+    """All checks at a point; GradcheckError at the first fault."""
     from ._gradcheck_compare import check_constant, compare_modes
     from ._gradcheck_seeds import (
         check_batched_gradients,
@@ -188,7 +188,7 @@ def _check(probe: "_Probe", tolerances: "_Tolerances", modes: "_Modes") -> None:
         check_undefined_tangents(probe)
 
 
-# -- what may be checked -------------------------------------------------------------------------------------
+# -- valid arguments -----------------------------------------------------------------------------------------
 
 
 def _require_one(**flags: bool) -> None:
@@ -208,7 +208,7 @@ def _requires_grad(value: Any) -> bool:
 
 
 def _are_extended(inputs: tuple[Any, ...]) -> bool:
-    """Whether all inputs that are differentiated are of longdouble."""
+    """Whether all differentiated inputs are longdouble."""
     return all(_array_of(x).dtype == np.longdouble != np.float64 for x in inputs if _requires_grad(x))
 
 
@@ -240,7 +240,7 @@ def _check_inputs(inputs: tuple[Any, ...]) -> None:
 def _random_seeds(func: Callable[..., Any], inputs: tuple[Any, ...], strided: bool) -> tuple[Tensor, ...]:
     """A random incoming gradient for each differentiable output, not contiguous if `strided`.
 
-    The user's random generator is left alone.
+    The user's random generator is not used.
     """
     from ._gradcheck_jacobian import as_tuple
 
@@ -264,14 +264,14 @@ def _random_seeds(func: Callable[..., Any], inputs: tuple[Any, ...], strided: bo
 def _gradient_of(
     func: Callable[..., Any], inputs: tuple[Any, ...], seeds: tuple[Any, ...]
 ) -> Callable[..., tuple[Tensor, ...]]:
-    """The function from inputs and incoming gradients to the inputs' gradients, those that there are."""
+    """The function from inputs and incoming gradients to the inputs' gradients that are not None."""
     from ._gradcheck_jacobian import as_tuple
 
     wanted = [_requires_grad(value) for value in inputs + seeds]
     n = len(inputs)
 
     def gradient(*args: Any) -> tuple[Tensor, ...]:
-        # forward mode hands over detached tensors
+        # forward mode passes detached tensors
         args = tuple(a.requires_grad_() if w else a for a, w in zip(args, wanted, strict=True))
         outputs = [y for y in as_tuple(func(*args[:n])) if _requires_grad(y)]
         sources = [a for a, w in zip(args[:n], wanted, strict=False) if w]

@@ -1,4 +1,4 @@
-"""backward and grad: what is checked and prepared before the engine runs (facade)."""
+"""backward and grad: checks and preparation before the engine runs (facade)."""
 
 import warnings
 from collections.abc import Mapping
@@ -30,13 +30,13 @@ def _as_tuple(tensors: Any) -> tuple[Any, ...]:
 
 
 def _items(arguments: Any) -> tuple[Any, ...]:
-    """The objects that could take over a call, as a tuple."""
+    """The objects that could override a call, as a tuple."""
     return tuple(arguments) if isinstance(arguments, (list, tuple)) else (arguments,)
 
 
 def _values_of(inputs: Any, caller: str) -> tuple[Any, ...]:
     """The inputs as a tuple: a dict's values in its order."""
-    if type(inputs) in (tuple, list) or not isinstance(inputs, Mapping):  # to ask an abstract class takes long
+    if type(inputs) in (tuple, list) or not isinstance(inputs, Mapping):  # isinstance() of an abstract class is slow
         return _as_tuple(inputs)
     if type(inputs) is not dict:
         raise TypeError(
@@ -47,19 +47,19 @@ def _values_of(inputs: Any, caller: str) -> tuple[Any, ...]:
 
 
 def _zeros_for(x: Any, create_graph: bool) -> Tensor:
-    """What grad() returns with materialize_grads for an input that was not used."""
+    """The result of grad() with materialize_grads for an unused input."""
     if isinstance(x, GradientEdge):
         raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
     return zeros_like(x.detach(), requires_grad=create_graph)
 
 
 def _materialized(inputs: tuple[Any, ...], results: tuple[Any, ...], create_graph: bool) -> tuple[Tensor, ...]:
-    """The gradients, with zeros for those that are missing. A closure in grad() would cost each call a cell."""
+    """The gradients, with zeros for missing ones. Separate from grad(), where a closure would cost each call a cell."""
     return tuple(_zeros_for(x, create_graph) if g is None else g for x, g in zip(inputs, results, strict=True))
 
 
 def _warn_of_cycle() -> None:
-    """Say once that the gradient's graph keeps the leaf alive."""
+    """Warn once that the gradient's graph keeps the leaf alive."""
     _warn_once(
         "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient. "
         "gc.collect() frees it; autograd.grad() does not create it, and setting .grad to None breaks it.",
@@ -67,7 +67,7 @@ def _warn_of_cycle() -> None:
 
 
 def _from_old_name(grad_tensors: Any, grad_variables: Any) -> Any:
-    """What was given as `grad_variables`."""
+    """The value of the old argument `grad_variables`."""
     warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=3)
     if grad_tensors is not None:
         raise RuntimeError(
@@ -78,7 +78,7 @@ def _from_old_name(grad_tensors: Any, grad_variables: Any) -> Any:
 
 
 def _roots_of(tensors: Any) -> tuple[Any, ...]:
-    """What backward() begins at, as a tuple."""
+    """The roots of backward(), as a tuple."""
     if _open_levels():
         raise RuntimeError(
             "backward() called inside a functorch transform. This is not supported, please use functorch.grad or "
@@ -88,13 +88,13 @@ def _roots_of(tensors: Any) -> tuple[Any, ...]:
 
 
 def _handed_over(tensors: Any, grad_tensors: Any, options: dict[str, Any], atomic: bool) -> Any:
-    """backward() of what takes over calls; `atomic`, which PyTorch has not, is told only where it was asked for."""
+    """backward() of an object that overrides it; `atomic`, which PyTorch lacks, is passed only if it was given."""
     more = {"atomic": True} if atomic else {}
     return handle_torch_function(backward, _items(tensors), tensors, grad_tensors=grad_tensors, **options, **more)
 
 
-# backward() and grad() have their handlers within 256 instructions. For one further on, CPython 3.11 makes an int of the place
-# of the error; where there is no memory for the int, that is an error at the same place, and so on for ever.
+# backward() and grad() have their handlers within 256 instructions. For a later one, CPython 3.11 creates an int for the
+# position of the error; without memory for the int, that raises at the same position, in an endless loop.
 
 
 def backward(
@@ -113,10 +113,10 @@ def backward(
     retain_graph: keep what the graph saved, for another backward; by default as create_graph.
     create_graph: record the gradients' own computation, for higher derivatives.
     inputs: accumulate into these tensors only, which need not be leaves. A root or input can be a GradientEdge.
-    atomic: change the leaves' `.grad` when all gradients are computed, so that an error on the way, also one of a tensor's
-    hook, leaves each of them as it was; post-accumulate hooks run at the very end. It holds for this backward alone: what a
-    hook or Function gives to leaves by a backward() of its own, as a checkpoint with use_reentrant=True does, is not held
-    back, nor is the `.grad` that an intermediate tensor retains. PyTorch has no such option.
+    atomic: change the leaves' `.grad` only after all gradients are computed, so that an error, even in a tensor's hook,
+    leaves them unchanged; post-accumulate hooks run at the very end. It does not cover a nested backward() in a hook or
+    Function, such as a checkpoint with use_reentrant=True, or the retained `.grad` of intermediate tensors. PyTorch has no
+    such option.
     RuntimeError for a tensor that requires no grad, a seed of the wrong shape, or another number of seeds than tensors.
 
     >>> import autograd_cy as ag
@@ -159,7 +159,7 @@ def grad(
     """``grad(outputs, inputs)`` returns the gradients of the outputs' sum for each input, and leaves `.grad` alone.
 
     grad_outputs: the gradient with respect to each output, of its shape; None is 1, for real scalars only. With
-    is_grads_batched their first dimension counts several of them, and so does that of the results.
+    is_grads_batched they are batches along their first dimension, and so are the results.
     retain_graph, create_graph: as in backward().
     inputs: Tensors, or a dict of them, then the result is a dict with its keys; an input can be a GradientEdge.
     allow_unused: None for an input that the outputs don't depend on, instead of a RuntimeError; materialize_grads: zeros.
@@ -184,7 +184,7 @@ def _gradients(
     outputs: Any, inputs: Any, grad_outputs: Any, retain_graph: bool | None, create_graph: bool, only_inputs: bool,
     allow_unused: bool | None, is_grads_batched: bool, materialize_grads: bool,
 ) -> Any:  # fmt: skip
-    """grad() with all arguments in their place."""
+    """grad() with positional arguments."""
     if (type(outputs) is not Tensor or type(inputs) is not Tensor) and _overrides_gradients((outputs, inputs)):
         options = {"grad_outputs": grad_outputs, "retain_graph": retain_graph, "create_graph": create_graph}
         options |= {"only_inputs": only_inputs, "allow_unused": allow_unused, "is_grads_batched": is_grads_batched}
@@ -221,7 +221,7 @@ def _gradients(
 def _run_batched(
     roots: Any, seeds: Any, keep: bool, create_graph: bool, wanted: Any, allow_unused: bool, accumulate: bool
 ) -> Any:
-    """run_task() with seeds along whose first dimension there are several, and results in the same way: NOTE [Batching]."""
+    """run_task() with seeds, and results, that are batched along their first dimension: NOTE [Batching]."""
     if any(seed is not None and seed.ndim == 0 for seed in seeds):
         raise RuntimeError("is_grads_batched=True takes a grad_output for each output, with a batch dimension, not None")
     sizes = {seed.shape[0] for seed in seeds if seed is not None}

@@ -1,4 +1,4 @@
-"""The graph in view: nodes, edges, hooks on several tensors or on every operation, the running backward (facade)."""
+"""Access to the graph: nodes, edges, hooks on several tensors or on every operation, the running backward (facade)."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -63,9 +63,9 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 
 @_public
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
-    """``increment_version(tensor)`` counts a write to a tensor's memory that nobody else has counted; or to those of several.
+    """``increment_version(tensor)`` counts a write to the memory of a tensor, or of several, that was not counted.
 
-    So a node that saved the tensor refuses it. An inference tensor counts no writes. RuntimeError for what is no tensor.
+    A node that saved the tensor then refuses it. Inference tensors count no writes. RuntimeError for other objects.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(2)
@@ -90,14 +90,14 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
 @_public
 def register_op_hook(forward: Callable[..., Any] | None = None, backward: Callable[..., Any] | None = None) -> Any:
-    """``register_op_hook(forward, backward)`` has every operation of this thread observed; returns a handle.
+    """``register_op_hook(forward, backward)`` observes every operation of this thread; returns a handle.
 
     forward(node, inputs, outputs) is called once for each operation, whether it is recorded or not; `inputs` is a tuple
-    with None for what is no Tensor. One that writes (in place, x[i] = y) hands over its result before it is written. The
-    node of what has no derivative has the operation's name. backward(node, grad_inputs, grad_outputs) is called after
-    each node that a backward of this thread runs. What they return is ignored, what they compute is not observed, what
-    they raise comes out of the operation, which then has written nothing. The handle's remove(), or the end of a `with`
-    block, ends it.
+    with None for arguments that are not Tensors. Writes (in place, x[i] = y) pass their result before it is written. An
+    operation without a derivative passes a node with its name. backward(node, grad_inputs, grad_outputs) is called after
+    each node that a backward of this thread runs. Results of the hooks are ignored, and operations in them are not
+    observed. Their exceptions are raised by the operation, which then has written nothing. The handle's remove(), or the
+    end of a `with` block, ends it.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(1, requires_grad=True)

@@ -19,9 +19,9 @@ __all__ += ["_profiler_enabled"]
 class profile(_Session):
     """``with profile() as prof`` records a block, once; ``profile(enabled=False)`` does nothing, and `prof` is None.
 
-    The result has `function_events`, `key_averages`, `table`, `total_average`, `self_cpu_time_total`, and what writes files.
-    Devices are given up with a warning. RuntimeError if it is entered twice. `autograd_cy.profiler.profile` has schedules,
-    hints and pages besides.
+    The result has `function_events`, `key_averages`, `table`, `total_average`, `self_cpu_time_total`, and exporters to files.
+    Devices are ignored with a warning. RuntimeError if it is entered twice. `autograd_cy.profiler.profile` also has
+    schedules, hints and pages.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(2)
@@ -91,7 +91,7 @@ class profile(_Session):
 
 
 def emit_itt(enabled: bool = True, record_shapes: bool = False) -> NoReturn:
-    """emit_itt() is not there: it feeds Intel's VTune. `autograd_cy.profiler.profile` writes traces for Perfetto.
+    """emit_itt() is not supported: it feeds Intel's VTune. `autograd_cy.profiler.profile` writes traces for Perfetto.
 
     >>> from autograd_cy.autograd.profiler import emit_itt
     >>> emit_itt()
@@ -104,7 +104,7 @@ def emit_itt(enabled: bool = True, record_shapes: bool = False) -> NoReturn:
 
 
 def emit_nvtx(enabled: bool = True, record_shapes: bool = False) -> NoReturn:
-    """emit_nvtx() is not there: this package runs on the CPU.
+    """emit_nvtx() is not supported: this package runs on the CPU.
 
     >>> from autograd_cy.autograd.profiler import emit_nvtx
     >>> emit_nvtx()
@@ -117,7 +117,7 @@ def emit_nvtx(enabled: bool = True, record_shapes: bool = False) -> NoReturn:
 
 
 def load_nvprof(path: str) -> NoReturn:
-    """load_nvprof(path) is not there: this package runs on the CPU.
+    """load_nvprof(path) is not supported: this package runs on the CPU.
 
     >>> from autograd_cy.autograd.profiler import load_nvprof
     >>> load_nvprof("trace")

@@ -1,4 +1,4 @@
-"""Variable, the name that tensors with a gradient had before PyTorch 0.4, and the engine's handle (facade)."""
+"""Variable, the name of tensors with gradients before PyTorch 0.4, and the engine's handle (facade)."""
 
 import operator
 import warnings
@@ -29,7 +29,7 @@ class _VariableMeta(type):
 
 
 class Variable(metaclass=_VariableMeta):
-    """``Variable(tensor, requires_grad=False)`` is the tensor's alias as a leaf; every Tensor is an instance.
+    """``Variable(tensor, requires_grad=False)`` is an alias of the tensor as a leaf; every Tensor is an instance.
 
     >>> import autograd_cy as ag
     >>> isinstance(ag.ones(1), ag.autograd.Variable)
