@@ -1,4 +1,4 @@
-"""Batch norms without statistics of their own, which vmap can't write for each sample (facade)."""
+"""Batch norms without running statistics, which vmap can't write for each sample (facade)."""
 
 from ..nn.modules.batchnorm import _BatchNorm
 from ..nn.modules.module import Module
@@ -7,8 +7,8 @@ __all__ = ["replace_all_batch_norm_modules_"]
 
 
 def replace_all_batch_norm_modules_(root: Module) -> Module:
-    """``replace_all_batch_norm_modules_(root)`` lets all batch norms in a module, and it if it is one, use the statistics of
-    the batch alone; returns the module.
+    """``replace_all_batch_norm_modules_(root)`` makes all batch norms in a module, or the module itself, use only
+    the batch's statistics; returns the module.
 
     >>> import autograd_cy as ag
     >>> net = ag.nn.Sequential(ag.nn.Linear(2, 3), ag.nn.BatchNorm1d(3))

@@ -1,4 +1,4 @@
-"""What has no name in torch.func: Gauss-Newton products, transposes of linear functions, gradients of samples (facade)."""
+"""Extensions of torch.func: Gauss-Newton products, transposes of linear functions, per-sample gradients (facade)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,9 +22,9 @@ __all__ = ["ggnvp", "linear_transpose", "per_sample_grads"]
 def ggnvp(func: Callable[..., Any], loss: Callable[..., Any], primal: Any, v: Any) -> Any:
     """``ggnvp(func, loss, primal, v)`` is the generalized Gauss-Newton matrix of loss(func(primal)) times v.
 
-    With J the Jacobian of func and H the Hessian of loss at func(primal), it is J.T @ H @ J @ v, by one product with each: the
-    part of the Hessian that is never negative where the loss is convex. primal, v: a tensor or nested containers of tensors;
-    loss: a function of func's output to one element. Source: Schraudolph, "Fast curvature matrix-vector products for
+    With J the Jacobian of func and H the Hessian of loss at func(primal), it is J.T @ H @ J @ v, by one product with each.
+    For a convex loss this part of the Hessian is positive semidefinite. primal, v: a tensor or nested containers of
+    tensors; loss: a function of func's output to one element. Source: Schraudolph, "Fast curvature matrix-vector products for
     second-order gradient descent" (2002).
 
     >>> import autograd_cy as ag
@@ -40,11 +40,11 @@ def ggnvp(func: Callable[..., Any], loss: Callable[..., Any], primal: Any, v: An
 
 @public
 def linear_transpose(func: Callable[..., Any], *primals: Any) -> Callable[[Any], Any]:
-    """``linear_transpose(func, *primals)`` is the function that multiplies with the transposed matrix of the linear func.
+    """``linear_transpose(func, *primals)`` is the function that multiplies by the transposed matrix of the linear func.
 
-    It takes what has the structure and shapes of func's output, and returns a tuple of what has those of the primals, of which
-    only these count; for complex numbers nothing is conjugated. func is called at zeros, and, not within vmap, at three drawn
-    inputs: RuntimeError unless func(2 u - 3 w) is 2 func(u) - 3 func(w), complex factors for complex primals, in each element.
+    Its argument is like func's output, its result a tuple like the primals: the same structure and shapes. The values of the
+    primals don't matter; complex numbers are not conjugated. func is called at zeros, and, outside of vmap, at three random
+    inputs: RuntimeError unless func(2 u - 3 w) is 2 func(u) - 3 func(w) in each element (complex primals: complex factors).
 
     >>> import autograd_cy as ag
     >>> differences = lambda x: x[1:] - x[:-1]
@@ -69,7 +69,7 @@ def _conjugate(x: Any) -> Any:
 
 
 def _check_linear(func: Callable[..., Any], primals: Any) -> None:
-    """RuntimeError unless func of a sum is the sum of what it gives for the parts, to half of the digits."""
+    """RuntimeError unless func is linear at random inputs, to half of the digits."""
     draws = np.random.default_rng(0)
     complex_ones = all(x.is_complex() for x in tree_leaves(primals))
     a, b = (2 + 1j, 1j - 3) if complex_ones else (2, -3)
@@ -102,8 +102,8 @@ def _numbers(x: Tensor) -> np.ndarray[Any, Any]:
 def per_sample_grads(loss: Callable[..., Any], params: Any, *batch: Any, chunk_size: int | None = None) -> Any:
     """``per_sample_grads(loss, params, *batch)`` is the gradient of loss(params, *sample) by params for each sample.
 
-    params: a tensor or nested containers of tensors; the result has their structure, each with the samples first. batch: what
-    loss takes besides, with the samples along the first dimension. chunk_size: as in vmap.
+    params: a tensor or nested containers of tensors; the result has their structure, each with the samples first. batch: the
+    other arguments of loss, with the samples along the first dimension. chunk_size: as in vmap.
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor([[1.0, 2.0], [3.0, 4.0]])

@@ -1,4 +1,4 @@
-"""functionalize(): a function without writes in place (facade)."""
+"""functionalize(): a function without in-place writes (facade)."""
 
 import functools
 from collections.abc import Callable
@@ -12,11 +12,11 @@ __all__ = ["functionalize"]
 
 
 def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Callable[..., Any]:
-    """``functionalize(func)`` computes what func does, by operations that write nothing in place.
+    """``functionalize(func)`` computes the results of func by operations that write nothing in place.
 
-    Arguments that func writes to get their new values at the end. remove="mutations_and_views" makes copies of views, too.
+    Arguments that func writes to get their new values at the end. remove="mutations_and_views" also replaces views by copies.
     With make_fx the graph shows these operations. func is called twice for each call, as by make_fx, on copies of the
-    arguments. ValueError for another `remove`. NotImplementedError where the graph can't say what func does: writes to a
+    arguments. ValueError for another `remove`. NotImplementedError if a graph can't represent func: writes to a
     tensor that is no argument, to one of two arguments that share memory, through a view of another dtype or one whose
     elements share memory, or within no_grad() to a tensor that requires grad; other shapes for an argument; hooks, custom
     Functions, backward(), NumPy arrays, and transforms within func; and set_default_dtype(), set_default_device() or
@@ -44,7 +44,7 @@ def functionalize(func: Callable[..., Any], *, remove: str = "mutations") -> Cal
             args, kwargs = tree_unflatten(leaves, spec)
             return func(*args, **kwargs)
 
-        with inference_mode(False):  # whose tensors have no versions, by which writes are seen
+        with inference_mode(False):  # inference tensors have no versions, which reveal writes
             module = functional_module(of_leaves, tuple(leaves), remove == "mutations_and_views")
         return module(*leaves)
 

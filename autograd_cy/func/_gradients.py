@@ -1,4 +1,4 @@
-"""Functions that differentiate functions: grad, vjp and what is made of them (facade)."""
+"""Functions that differentiate functions: grad, vjp and combinations of them (facade)."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -47,9 +47,9 @@ _OUTSIDE_OF_VMAP = DifferentiatedWithin({})
 
 
 class _Inputs:
-    """The tensors that a transform differentiates with respect to, as aliases with all samples of enclosing vmaps.
+    """The inputs of a transform's derivative, as aliases with all samples of enclosing vmaps.
 
-    An input that isn't batched stays so: NOTE [Batching], case 8.
+    An input that isn't batched stays unbatched: NOTE [Batching], case 8.
     """
 
     def __init__(self, tree: Any, caller: str) -> None:
@@ -76,7 +76,7 @@ class _Inputs:
         return [one_sample(x, levels) for x, levels in zip(samples, self.levels, strict=True)]
 
     def nested(self, leaves: Sequence[Tensor]) -> Any:
-        """What belongs to the inputs, in their structure."""
+        """Values for the inputs, in their structure."""
         return leaves[0] if self.spec is _LEAF else tree_unflatten(leaves, self.spec)
 
     def is_recorded(self, outputs: tuple[Tensor, ...]) -> bool:
@@ -102,17 +102,17 @@ class _Inputs:
 
 
 def _as_kind_of(x: Tensor, alias: Tensor) -> Tensor:
-    """An alias or gradient of a tensor without elements as one without."""
+    """An alias or gradient as a meta tensor if `x` is one."""
     if not x.is_meta or alias.is_meta or is_batched(alias):
         return alias
-    from .._tensor.meta import on_meta  # for those who have such tensors
+    from .._tensor.meta import on_meta  # only needed here
 
     made: Tensor = on_meta(alias)
     return made
 
 
 def _check_numbers(tensors: Sequence[Tensor], caller: str, what: str, holomorphic: bool) -> None:
-    """Jacobians are of real functions, or of holomorphic ones: of others there are two, by the number and by its conjugate."""
+    """Refuse complex tensors unless holomorphic: other functions have two Jacobians, by z and by its conjugate."""
     for i, x in enumerate(tensors):
         if holomorphic and not x.is_complex():
             raise RuntimeError(
@@ -146,7 +146,7 @@ def _check_input(x: Any, caller: str) -> None:
 
 
 def _under_name_of(func: Callable[..., Any], call: Callable[[tuple[Any, ...], dict[str, Any]], Any]) -> Callable[..., Any]:
-    """The function that call(args, kwargs) is, under the name of the one that it is made of; its errors show one frame."""
+    """A function that calls call(args, kwargs), with the metadata of `func`; its errors show one frame."""
 
     @functools.wraps(func)
     def transformed(*args: Any, **kwargs: Any) -> Any:
@@ -160,9 +160,9 @@ def _under_name_of(func: Callable[..., Any], call: Callable[[tuple[Any, ...], di
 
 
 def _without_graph(tree: Any) -> Any:
-    """The tensors without their graph, but with their tangents, which belong to a transform around this one."""
+    """The tensors without their graph, but with their tangents, which belong to an outer transform."""
     if dual_depth() > 1:
-        return tree  # detach() would drop the tangents of the levels around
+        return tree  # detach() would drop the tangents of outer levels
     detached = _detached_dual if dual_depth() else Tensor.detach
     if isinstance(tree, Tensor):
         return detached(tree)
@@ -175,7 +175,7 @@ def _detached_dual(x: Tensor) -> Tensor:
 
 
 def chosen_arguments(args: tuple[Any, ...], argnums: Any) -> Any:
-    """The arguments that are differentiated by: one, or a tuple of them."""
+    """The arguments to differentiate by: one, or a tuple of them."""
     if not isinstance(argnums, (int, tuple)):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     numbers = argnums if isinstance(argnums, tuple) else (argnums,)
@@ -192,7 +192,7 @@ def chosen_arguments(args: tuple[Any, ...], argnums: Any) -> Any:
 
 
 def _replaced(args: tuple[Any, ...], argnums: Any, values: Any) -> list[Any]:
-    """The arguments, with those values for the chosen ones."""
+    """The arguments, with the chosen ones replaced by the values."""
     result = list(args)
     numbers, values = (argnums, values) if isinstance(argnums, tuple) else ((argnums,), (values,))
     for n, value in zip(numbers, values, strict=True):
@@ -201,7 +201,7 @@ def _replaced(args: tuple[Any, ...], argnums: Any, values: Any) -> list[Any]:
 
 
 def _with_aux(output: Any, has_aux: bool, api: str) -> tuple[Any, Any]:
-    """The output of a function and what it returned besides."""
+    """The output of a function, and its aux value."""
     if not has_aux:
         return output, None
     if not isinstance(output, tuple) or len(output) != 2:
@@ -276,8 +276,8 @@ def _grad_and_value(
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     """``vjp(func, *primals)`` is (output, vjp_fn), or (output, vjp_fn, aux) if has_aux.
 
-    vjp_fn(cotangents), of the output's structure, is the tuple of the products of them with the Jacobian, one for each primal
-    (of a single primal, itself a tuple of one); it can be called several times, also within vmap.
+    vjp_fn(cotangents), in the output's structure, is the tuple of their products with the Jacobian, one for each primal
+    (also for a single primal); it can be called several times, also within vmap.
 
     >>> import autograd_cy as ag
     >>> output, pull_back = ag.func.vjp(lambda x: x.sin(), ag.tensor([0.0, 1.0]))
@@ -288,7 +288,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
 
 class _Pullback:
-    """A function that was called, and the products of cotangents with its Jacobian."""
+    """A called function, and products of cotangents with its Jacobian."""
 
     def __init__(self, func: Callable[..., Any], primals: tuple[Any, ...], has_aux: bool, caller: str) -> None:
         with inference_mode(False):
@@ -317,7 +317,7 @@ class _Pullback:
         return self.inputs.gradients(self.samples, seeds, keep_graph, follow and is_grad_enabled(), self.all_levels)
 
     def rows(self, units: list[Tensor], chunk_size: int | None) -> list[Tensor]:
-        """The products with all cotangents along the first dimension of `units`, so many at a time."""
+        """The products with all cotangents along the first dimension of `units`, `chunk_size` at a time."""
         total = units[0].shape[0] if units else 0
         size = total if chunk_size is None else min(chunk_size, total)
         chunks = []
@@ -367,7 +367,7 @@ def _requires_grad(x: Tensor) -> bool:
 
 
 def _basis(leaves: list[Tensor]) -> list[Tensor]:
-    """For each tensor a batch of unit tensors: one for each element of all of them, zeros for the elements of the others."""
+    """For each tensor a batch of unit tensors, one for each element of all tensors; zeros for other tensors' elements."""
     sizes = [x.numel() for x in leaves]
     total, start, result = sum(sizes), 0, []
     for x, n in zip(leaves, sizes, strict=True):
@@ -389,10 +389,10 @@ def jacrev(
 ) -> Callable[..., Any]:
     """``jacrev(func)(*args)`` is the Jacobian of func by an argument, in reverse mode: one product for each output element.
 
-    Of shape (*output.shape, *argument.shape), for each output and each argument in their structures. argnums, has_aux: as in
-    grad. chunk_size: so many products at a time, all at once if it is None. holomorphic: func is a holomorphic function of
-    complex numbers, and the Jacobian has its complex derivatives; that it is one is not checked. RuntimeError for complex
-    inputs or outputs without it, for others with it.
+    Its shape is (*output.shape, *argument.shape), for each output and each argument in their structures. argnums, has_aux: as
+    in grad. chunk_size: the number of products at a time, all at once if None. holomorphic: func is a holomorphic function
+    of complex numbers (not checked), and the Jacobian has its complex derivatives. RuntimeError for complex inputs or
+    outputs without it, and for real ones with it.
 
     >>> import autograd_cy as ag
     >>> ag.func.jacrev(lambda x: x * x)(ag.tensor([1.0, 2.0]))
@@ -409,7 +409,7 @@ def jacrev(
         _check_numbers(inputs, "jacrev", "input", holomorphic)
         _check_numbers(made.leaves, "jacrev", "output", holomorphic)
         columns = made.rows(_basis(made.leaves), chunk_size)
-        if holomorphic:  # products are with the conjugate of the derivative
+        if holomorphic:  # products use the conjugate of the derivative
             columns = [c.conj().resolve_conj() for c in columns]
         start, blocks = 0, []
         for y in made.leaves:
@@ -464,7 +464,7 @@ def _jvp(func: Callable[..., Any], primals: Any, tangents: Any, strict: bool, ha
     if is_inference_mode_enabled():
         with inference_mode(False), no_grad():
             return _jvp(func, primals, tangents, strict, has_aux)
-    if are_on(_FORWARD_OFF):  # which is for dual levels of the caller's
+    if are_on(_FORWARD_OFF):  # that mode is for the caller's dual levels
         with _set_fwd_grad_enabled(True):
             return _jvp(func, primals, tangents, strict, has_aux)
     with dual_level():
@@ -479,7 +479,7 @@ def _jvp(func: Callable[..., Any], primals: Any, tangents: Any, strict: bool, ha
 
 
 def _ordinary(x: Tensor) -> Tensor:
-    """The tensor, or a copy of one that was made in inference mode."""
+    """The tensor, or a copy of an inference tensor."""
     return x.clone() if x.is_inference() else x
 
 
@@ -542,13 +542,13 @@ def jacfwd(
 
 
 def _first_sample(x: Tensor) -> Tensor:
-    """That of a tensor which has the same sample for all of the innermost vmap."""
+    """The first sample of a tensor whose samples are equal at the innermost vmap."""
     samples = at_level(x, open_levels()[0])
     return x if samples is None else samples[0]
 
 
 def _columns(tangents: Tensor, inputs: list[Tensor]) -> list[Tensor]:
-    """The Jacobian by each input, from the tangents of one output, along whose first dimension the inputs' elements are."""
+    """The Jacobian by each input, from one output's tangents; their first dimension counts the inputs' elements."""
     shape, start, result = tangents.shape[1:], 0, []
     last = tangents.permute(*range(1, tangents.ndim), 0)
     for x in inputs:

@@ -1,4 +1,4 @@
-"""Derivatives of what a solver returns, by the equation that it solves (facade)."""
+"""Derivatives of a solver's result, by the equation that it solves (facade)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -32,12 +32,12 @@ def fixed_point(
 ) -> Tensor:
     """``fixed_point(func, x0, *args)`` is the x with x = func(x, *args), found from x0, differentiable by args.
 
-    The derivatives are those of the equation, not of the steps that led to its solution: no step is recorded, and each
-    derivative, of any order and in both modes, takes the solution of one more (linear) equation of this kind.
-    args: tensors and nested containers of them; all that func depends on, RuntimeError for what requires grad besides.
-    solver: 'iteration' (x = func(x), which converges where func brings points nearer to each other), 'newton' (with the matrix
-    of derivatives, for few elements), or solver(step, start), which returns an x with x = step(x); it solves the derivatives'
-    equations, too. tol: of the largest change in a step, relative to 1 + |x|; None is 100 times the precision of the type.
+    The equation is differentiated, not the solver's steps: no step is recorded, and each derivative, of any order and in
+    both modes, takes the solution of one more (linear) equation of this kind.
+    args: tensors and nested containers of them. RuntimeError if func depends on another tensor that requires grad.
+    solver: 'iteration' (x = func(x), which converges if func is a contraction), 'newton' (with the Jacobian matrix, for few
+    elements), or solver(step, start), which returns an x with x = step(x); it solves the derivatives' equations, too.
+    tol: the limit of the largest change in a step, relative to 1 + |x|; None is 100 times the dtype's precision.
     RuntimeError if it is not reached after max_iter steps.
     Source: the implicit function theorem; Blondel et al., "Efficient and modular implicit differentiation" (2022).
 
@@ -64,7 +64,7 @@ def fixed_point(
 
 
 class _Settings:
-    """An equation x = func(x, *args) and how it is solved; `spec`: how args are nested."""
+    """An equation x = func(x, *args) and its solver; `spec`: the structure of args."""
 
     def __init__(self, func: Callable[..., Tensor], solve: Callable[..., Tensor], options: dict[str, Any]):
         self.func, self.solve, self.options = func, solve, options
@@ -96,8 +96,8 @@ class _FixedPoint(Function):
 
     @staticmethod
     def forward(settings: _Settings, x0: Tensor, *leaves: Any) -> Tensor:
-        with no_grad(), HiddenLevels(open_levels()):  # what comes here is of all samples
-            x = settings.solution(x0.detach(), leaves).detach().clone()  # func may return what it was given
+        with no_grad(), HiddenLevels(open_levels()):  # the arguments have all samples
+            x = settings.solution(x0.detach(), leaves).detach().clone()  # func may return its argument
         _check_arguments(settings, x, leaves)
         return x
 
@@ -132,7 +132,7 @@ class _FixedPoint(Function):
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Tensor:
-        """The tangent t of x is that of func: t = (d func/d args) tangents + (d func/d x) t."""
+        """The tangent t of x solves t = (d func/d args) tangents + (d func/d x) t."""
         x, *tensors = ctx.saved_tensors
         step = _Split(ctx.settings, ctx.template)
         given = [t for t, is_tensor in zip(tangents[2:], step.is_tensor(), strict=True) if is_tensor]
@@ -166,7 +166,7 @@ class _FixedPoint(Function):
 
 
 class _Split:
-    """An equation's step by its tensor arguments alone."""
+    """An equation's step as a function of its tensor arguments only."""
 
     def __init__(self, settings: _Settings, template: list[Any]):
         self._settings, self._template = settings, template
@@ -181,7 +181,7 @@ class _Split:
 
 
 def _check_arguments(settings: _Settings, x: Tensor, leaves: Any) -> None:
-    """RuntimeError if func depends on what it is not given, which would be taken for a constant."""
+    """RuntimeError if func depends on a tensor that is not in args, which would be treated as constant."""
     with enable_grad():
         y = settings.step(x, [t.detach() if isinstance(t, Tensor) else t for t in leaves])
     if y.requires_grad:
@@ -192,7 +192,7 @@ def _check_arguments(settings: _Settings, x: Tensor, leaves: Any) -> None:
 
 
 def _iterate(step: Step, x: Tensor, tol: float, max_iter: int) -> Tensor:
-    """x = step(x) until x stays where it is."""
+    """x = step(x) until x converges."""
     change = float("nan")
     for _ in range(max_iter):
         following = step(x)

@@ -1,4 +1,4 @@
-"""Calls of modules with other parameters than their own (facade)."""
+"""Calls of modules with other parameters (facade)."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,14 +21,14 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """``functional_call(module, tensors, args, kwargs)`` is ``module(*args, **kwargs)`` with those tensors for its own.
+    """``functional_call(module, tensors, args, kwargs)`` is ``module(*args, **kwargs)`` with its tensors replaced by those.
 
-    tensors: a dict, or a list or tuple of dicts without a name in common, of tensors by their names in the module, as in
-    ``{"layer.weight": w}``. args: a tuple of arguments, or one. tie_weights: what the module has under several names is
-    replaced under all of them. strict: RuntimeError unless each tensor of the module is named, and nothing else is.
-    module: any callable that holds its tensors in attributes; where it has ``named_parameters()`` and ``named_buffers()``,
-    these tell their names. Its own tensors are in their places again when the call is over, also by an error; while it lasts
-    other threads see those of the call.
+    tensors: a dict of tensors by their names in the module, as in ``{"layer.weight": w}``, or a list or tuple of such dicts
+    without common names. args: a tuple of arguments, or one. tie_weights: a tensor with several names in the module is
+    replaced under all of them. strict: RuntimeError unless exactly the tensors of the module are named.
+    module: any callable that holds its tensors in attributes; ``named_parameters()`` and ``named_buffers()``, if it has them,
+    give the names. Its own tensors are restored after the call, even after an error; during the call other threads see the
+    replacements.
 
     >>> import autograd_cy as ag
     >>> class Line:
@@ -55,7 +55,7 @@ def functional_call(
 def reparametrized(
     module: Any, tensors: dict[str, Tensor], *, tie_weights: bool, strict: bool
 ) -> contextlib.AbstractContextManager[None]:
-    """A with block in which a module has those tensors for its own."""
+    """A context manager that replaces a module's tensors."""
     own = dict(_named_tensors(module))
     if strict:
         _check_names(module, tensors, own)
@@ -78,7 +78,7 @@ def _merged(dicts: Any) -> dict[str, Any]:
 
 
 def _named_tensors(module: Any) -> Iterator[tuple[str, Tensor]]:
-    """The tensors of a module, one that has several names under each of them."""
+    """The tensors of a module; a tensor with several names appears under each."""
     if hasattr(module, "named_parameters"):
         yield from module.named_parameters(remove_duplicate=False)
         yield from module.named_buffers(remove_duplicate=False)
@@ -87,7 +87,7 @@ def _named_tensors(module: Any) -> Iterator[tuple[str, Tensor]]:
 
 
 def _tensors_in(owner: Any, prefix: str, around: tuple[Any, ...]) -> Iterator[tuple[str, Tensor]]:
-    """The tensors in the attributes of an object, and in those of the callables among them."""
+    """The tensors in the attributes of an object, and in the attributes of callables among them."""
     for name, value in getattr(owner, "__dict__", {}).items():
         if isinstance(value, Tensor):
             yield prefix + name, value
@@ -105,7 +105,7 @@ def _check_names(module: Any, tensors: dict[str, Tensor], own: dict[str, Tensor]
 
 
 def _with_ties(tensors: dict[str, Tensor], own: dict[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors, given also under the other names of those that they replace."""
+    """The tensors, extended by the other names of the tensors that they replace."""
     names: dict[int, list[str]] = {}
     for name, tensor in own.items():
         names.setdefault(id(tensor), []).append(name)
@@ -127,7 +127,7 @@ _ABSENT = object()
 
 @contextlib.contextmanager
 def _replaced(module: Any, tensors: dict[str, Tensor]) -> Iterator[None]:
-    """Give a module other tensors for the time of a with block."""
+    """Replace a module's tensors within a with block."""
     places = [_place(module, name) for name in tensors]
     previous = [attributes.get(name, _ABSENT) for attributes, name in places]
     try:
@@ -143,7 +143,7 @@ def _replaced(module: Any, tensors: dict[str, Tensor]) -> Iterator[None]:
 
 
 def _place(module: Any, path: str) -> tuple[dict[str, Any], str]:
-    """The dict that has the attribute of that name: the object's own, or the one in which a module has such tensors."""
+    """The dict with the attribute of that name: the object's ``__dict__``, or a module's dict of parameters or buffers."""
     *owners, name = path.split(".")
     owner = module
     for part in owners:
@@ -160,9 +160,8 @@ def _place(module: Any, path: str) -> tuple[dict[str, Any], str]:
 def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """``stack_module_state(models)`` is (parameters, buffers) of several models of one class, each stacked along dimension 0.
 
-    With vmap and functional_call all models are called at once. The stacked tensors are leaves, which require grad if those
-    of the models do. RuntimeError for no model, for models of several classes or modes, or whose tensors differ in requiring
-    grad.
+    With vmap and functional_call all models are called at once. The stacked tensors are leaves, which require grad if
+    the models' tensors do. RuntimeError for no model, for models of different classes or modes, or if requires_grad differs.
 
     >>> import autograd_cy as ag
     >>> class Line:

@@ -1,7 +1,7 @@
-"""Jacobians and Hessians with few entries that are not zero, by few products with vectors (facade).
+"""Sparse Jacobians and Hessians, by few products with vectors (facade).
 
-Columns without a row in common are computed by one product with the sum of their unit vectors: those of one colour, where
-neighbours have different ones. Source: Curtis, Powell and Reid, "On the estimation of sparse Jacobian matrices" (1974);
+Columns without a common row may share a colour, neighbours may not: one product with the sum of a colour's unit vectors
+computes all of its columns. Source: Curtis, Powell and Reid, "On the estimation of sparse Jacobian matrices" (1974);
 Gebremedhin, Manne and Pothen, "What color is your Jacobian?" (2005).
 """
 
@@ -33,12 +33,12 @@ def sparse_jacobian(
     """``sparse_jacobian(func)(*args)`` is the Jacobian of func by an argument, as a scipy.sparse.csr_array.
 
     func returns one tensor; the matrix has a row for each of its elements and a column for each of the argument's. It is
-    computed by as many products as the pattern needs colours: 3 for a tridiagonal matrix of any size.
-    pattern: where the matrix may be nonzero, of its shape: a sparse or a NumPy array, or a tensor of bools. None: it is probed
-    anew at each call, by about log2(columns) times as many products.
-    mode: 'forward' compresses columns, 'reverse' rows, 'auto' whatever takes fewer products.
+    computed by one product per colour of the pattern: 3 for a tridiagonal matrix of any size.
+    pattern: the possible nonzeros, in the matrix's shape: a sparse or a NumPy array, or a tensor of bools. None: it is probed
+    at each call, by about log2(columns) times as many products.
+    mode: 'forward' compresses columns, 'reverse' rows, 'auto' chooses fewer products.
     check: one more product, with random numbers; ValueError if the pattern lacks an entry.
-    chunk_size: so many products at a time; None is all at once. ImportError without SciPy: ``pip install
+    chunk_size: the number of products at a time; None is all at once. ImportError without SciPy: ``pip install
     "autograd_cy[sparse]"``.
 
     >>> import autograd_cy as ag
@@ -134,7 +134,7 @@ def _pattern(given: Any) -> Any:
 
 
 def _compressed(problem: _Problem, pattern: Any, mode: str, check: bool) -> Any:
-    """The Jacobian, by as many products as the pattern needs colours."""
+    """The Jacobian, by one product per colour of the pattern."""
     if pattern is not None and pattern.shape != problem.shape:
         raise ValueError(
             f"sparse_jacobian(): the pattern has shape {pattern.shape}, but the Jacobian has {problem.shape}"
@@ -171,8 +171,8 @@ def _products(multiply: Products, colours: np.ndarray, x: Tensor) -> np.ndarray:
 
 
 def _colours(pattern: Any) -> np.ndarray:
-    """A colour for each column, so that no two of one colour have a row in common: the first that fits, those columns first
-    that have the most neighbours."""
+    """A colour for each column, so that columns of one colour have no common row: greedily the first that fits, in order of
+    decreasing number of neighbours."""
     n = pattern.shape[1]
     if pattern.nnz == 0:
         return np.zeros(n, np.intp)
@@ -180,7 +180,7 @@ def _colours(pattern: Any) -> np.ndarray:
     neighbours = (ones.T @ ones).tocsr()
     degrees = np.diff(neighbours.indptr)
     colours = np.full(n, -1, np.intp)
-    taken = np.full(degrees.max() + 1, -1, np.intp)  # for each colour the last column that has a neighbour of it
+    taken = np.full(degrees.max() + 1, -1, np.intp)  # for each colour the last column with a neighbour of that colour
     for j in np.argsort(-degrees, kind="stable"):
         found = colours[neighbours.indices[neighbours.indptr[j] : neighbours.indptr[j + 1]]]
         taken[found[found >= 0]] = j
@@ -189,7 +189,7 @@ def _colours(pattern: Any) -> np.ndarray:
 
 
 def _check(problem: _Problem, matrix: Any) -> None:
-    """ValueError unless the matrix gives the product that the function's Jacobian has with random numbers."""
+    """ValueError unless matrix and function's Jacobian have the same product with random numbers."""
     v = _random(problem.x, 1)
     expected, found = problem.forward(v)[0], matrix @ v[0]
     scale = abs(matrix) @ abs(v[0]) + abs(expected)
@@ -203,15 +203,15 @@ def _check(problem: _Problem, matrix: Any) -> None:
 
 
 def _random(x: Tensor, n: int) -> np.ndarray:
-    """n vectors of numbers between 0.5 and 1.5, none of which is zero; always the same ones."""
+    """n vectors of random numbers between 0.5 and 1.5, always the same."""
     return np.random.default_rng(0).uniform(0.5, 1.5, (n, x.numel())).astype(array_of(x).dtype)
 
 
 def _probed(problem: _Problem, by_rows: bool) -> Any:
-    """Where the Jacobian is nonzero: blocks of columns (or rows) are halved, and asked again which rows they have.
+    """The nonzeros of the Jacobian: blocks of columns (or rows) are halved repeatedly, and their rows probed again.
 
-    All blocks of one colour are asked by one product with random numbers: which of them an entry of it is from, the rows that
-    their parents have tell. Source: Griewank and Mitev, "Detecting Jacobian sparsity patterns by Bayesian probing" (2002).
+    One product with random numbers probes all blocks of one colour: the rows of their parents tell which block an entry
+    belongs to. Source: Griewank and Mitev, "Detecting Jacobian sparsity patterns by Bayesian probing" (2002).
     """
     sparse = _scipy_sparse()
     multiply, x = (problem.reverse, problem.y) if by_rows else (problem.forward, problem.x)
@@ -236,7 +236,7 @@ def _probed(problem: _Problem, by_rows: bool) -> Any:
 
 
 def _halved(starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The starts of blocks (and the end of the last), cut in halves, with the number of the block that each is from."""
+    """The starts of halved blocks (and the end of the last), with the number of each half's parent."""
     begins, ends = starts[:-1], starts[1:]
     middles = (begins + ends) // 2
     wide = ends - begins > 1

@@ -26,12 +26,12 @@ def vmap(
 ) -> Callable[..., Any]:
     """``vmap(func)`` calls func once for all samples of a batch: func sees one sample, the result has all.
 
-    in_dims: which dimension of each argument counts the samples; None for what is the same for all. An int, or a nested tuple
-    in the structure of the arguments. out_dims: where the results have that dimension; None for what is the same for all.
-    randomness: what random operations within do: 'error', 'same' numbers for all samples, or 'different' ones.
-    chunk_size: so many samples at a time, which takes less memory; None is all at once. Keyword arguments are the same for
+    in_dims: the batch dimension of each argument; None for an argument shared by all samples. An int, or a nested tuple
+    in the structure of the arguments. out_dims: the batch dimension of the results; None for results equal for all samples.
+    randomness: the behavior of random operations: 'error', 'same' numbers for all samples, or 'different' ones.
+    chunk_size: the number of samples at a time, which limits memory; None is all at once. Keyword arguments are shared by
     all samples.
-    ValueError for dimensions that don't fit the arguments or results; RuntimeError where elements are read within (`.item()`,
+    ValueError for dimensions that don't fit the arguments or results; RuntimeError if elements are read within (`.item()`,
     `if x > 0`). An operation without a batching rule is called for each sample, and warns.
 
     >>> import autograd_cy as ag
@@ -57,7 +57,7 @@ def vmap(
 
 
 def call_mapped(func: Any, in_dims: Any, out_dims: Any, randomness: str, chunk_size: int | None, args: Any) -> Any:
-    """vmap(func, in_dims, ...)(*args), with all that was given checked."""
+    """vmap(func, in_dims, ...)(*args), with checks of all arguments."""
     dims = _dims_of_tensors(in_dims, args)
     if dims is not None and chunk_size is None:
         sizes = [x.shape[d] for x, d in zip(args, dims, strict=True) if d is not None]
@@ -79,8 +79,8 @@ def call_mapped(func: Any, in_dims: Any, out_dims: Any, randomness: str, chunk_s
 
 
 def _dims_of_tensors(in_dims: Any, args: tuple[Any, ...]) -> list[int | None] | None:
-    """The dimension of each argument, counted from the front, where all that are mapped are tensors and nothing is wrong: the
-    usual case, in which no containers have to be looked through. Else None."""
+    """The dimension of each argument, counted from the front, if all mapped arguments are tensors and valid: the usual case,
+    which needs no search of containers. Else None."""
     if type(in_dims) is int:
         in_dims = (in_dims,) * len(args)
     elif type(in_dims) is not tuple or len(in_dims) != len(args):
@@ -107,7 +107,7 @@ def _joined(chunks: list[Any], out_dims: Any) -> Any:
 
 
 def _name(func: Any) -> str:
-    """What messages call the function."""
+    """The function's name in messages."""
     return getattr(func, "__name__", repr(func))
 
 
@@ -165,14 +165,14 @@ def _checked_dim(name: str, x: Any, dim: Any) -> int | None:
 
 
 def with_batch_first(x: Tensor, dim: int) -> Tensor:
-    """``with_batch_first(x, dim)`` has that dimension as its first one."""
+    """``with_batch_first(x, dim)`` moves that dimension to the front."""
     return x if dim == 0 else x.permute(dim, *[d for d in range(x.ndim) if d != dim])
 
 
 def _run(
     func: Callable[..., Any], out_dims: Any, randomness: str, size: int, leaves: Any, dims: list[int | None], spec: Any
 ) -> Any:
-    """func on all samples at once, its results with the batch where out_dims says. No spec: the leaves are the arguments."""
+    """func on all samples at once; results have the batch at out_dims. Without spec the leaves are the arguments."""
     arm()
     level = open_level(size, randomness)
     try:
