@@ -3,7 +3,7 @@
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef enum:
-    NARROW = 4          # channels, up to which copies to C order and back take less than vectors that are mostly empty
+    NARROW = 4          # channels: up to this many, copies to C order and back beat vectors that are mostly empty
 
 cdef bint has_channels_last(cnp.ndarray x) noexcept
 cdef cnp.ndarray in_format(cnp.ndarray array, bint channels_last)

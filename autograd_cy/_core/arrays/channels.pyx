@@ -33,9 +33,9 @@ cdef extern from "turns.h":
 
 cdef enum:
     MOST = 5            # dimensions of an array that has a format
-    TILE = 16           # rows and columns that are turned at once
+    TILE = 16           # rows and columns that are transposed at once
 
-cdef struct Turned:     # matrices, and what they are turned to
+cdef struct Turned:     # matrices and their transposes
     const void *x
     void *y
     npy_intp rows, columns, blocks
@@ -138,20 +138,20 @@ cdef cnp.ndarray in_type_and_order(cnp.ndarray array, int dtype_code):
     return array if code_of(array) == dtype_code else copy_in_order(array, dtype_code)
 
 
-# copies between the two
+# copies between the two formats
 
 cdef inline bint is_turned(cnp.ndarray array) noexcept:
-    """Whether turn() copies it: matrices in C order."""
+    """Whether turn() can copy the array: matrices in C order of a type that it has."""
     return is_flat(array) and code_of(array) in (FLOAT32, FLOAT64, INT64) and cnp.PyArray_SIZE(array) > 0
 
 
 cdef inline npy_intp rest_of(cnp.ndarray array) noexcept:
-    """How many elements a channel has."""
+    """The number of elements of a channel."""
     return cnp.PyArray_SIZE(array) // max(cnp.PyArray_DIM(array, 0) * cnp.PyArray_DIM(array, 1), 1)
 
 
 cdef int turn(cnp.ndarray array, cnp.ndarray copy, npy_intp rows, npy_intp columns) except -1:
-    """Copy the matrix of each sample transposed."""
+    """Copy the transpose of each sample's matrix."""
     cdef npy_intp blocks = (rows + TILE - 1) // TILE, samples = cnp.PyArray_DIM(array, 0)
     cdef Turned turned = Turned(cnp.PyArray_DATA(array), cnp.PyArray_DATA(copy), rows, columns, blocks)
     parallel_for(turn_f32 if code_of(array) == FLOAT32 else turn_f64, &turned, samples * blocks, TILE * columns)
@@ -168,7 +168,7 @@ cdef void turn_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
 
 cdef void turn_blocks(const Turned *p, const cython.floating *x, cython.floating *y, npy_intp block,
                       npy_intp end) noexcept nogil:
-    """Some blocks of TILE rows, counted through samples."""
+    """Transpose some blocks of TILE rows, which are counted through all samples."""
     cdef npy_intp sample, i, j
     while block < end:
         sample, i, j = block // p.blocks * p.rows * p.columns, block % p.blocks * TILE, 0
@@ -181,7 +181,7 @@ cdef void turn_blocks(const Turned *p, const cython.floating *x, cython.floating
 
 cdef inline void turn_tile(const Turned *p, const cython.floating *x, cython.floating *y, npy_intp height,
                            npy_intp width) noexcept nogil:
-    """Along the longer side: lines of the cache that lie far apart drive each other out."""
+    """Transpose a tile along the longer side: cache lines that lie far apart evict each other."""
     cdef npy_intp whole = height // 4 * 4 if width >= 4 else 0, right = width // 4 * 4 if height >= 4 else 0, i, j, k
     for k in range(whole // 4 * (right // 4)):
         if p.columns > p.rows:

@@ -531,7 +531,7 @@ def overrides_gradients(arguments):
 
 
 def handle_torch_function(function, relevant_args, *args, **kwargs):
-    """handle_torch_function(function, relevant_args, *args, **kwargs): hand a call over to those of relevant_args.
+    """handle_torch_function(function, relevant_args, *args, **kwargs): hand a call over to the overrides among relevant_args.
 
     A plain Tensor among them calls the function itself if no other argument overrides it. TypeError if none of them defines
     `__torch_function__`, or all that do return NotImplemented.

@@ -59,7 +59,7 @@ cpdef double real_argument(object value, str function, str name, int position) e
 cdef int plain_sizes(tuple shape, object size, cnp.npy_intp *dims) except -2:
     """Write the sizes that zeros(2, 3), zeros((2, 3)) and zeros(size=(2, 3)) ask for, if they are non-negative Python ints.
 
-    Returns how many; -1 if the caller must look closer.
+    Returns their number; -1 if the caller must look closer.
     """
     cdef Py_ssize_t i, n, k, elements = 1
     if size is None and len(shape) == 1 and type(shape[0]) is not int:
@@ -118,7 +118,7 @@ def new_random(str kind, double a, double b, tuple shape, object size, object gi
 
 
 def random_like(str kind, object input, object given_dtype, object generator, str function):
-    """random_like(kind, input, dtype, generator, function) -> Tensor: as large as a contiguous tensor, of its type or `dtype`."""
+    """random_like(kind, input, dtype, generator, function) -> Tensor: like a contiguous tensor, in its type or `dtype`."""
     cdef cnp.ndarray array
     cdef int dtype_code
     if type(input) is not Tensor or current_level() is not None:

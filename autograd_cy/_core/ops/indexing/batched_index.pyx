@@ -22,8 +22,8 @@ cnp.import_array()
 
 
 cdef class Picks:
-    """An index for all samples, `items`, and the shape of one sample's result: `rank` dimensions, of which the `n_tensor` ones
-    made by index tensors come after the first `before`. With `in_front` they come first until `in_order` moves them."""
+    """An index for all samples, `items`, and the shape of one sample's result: it has `rank` dimensions. Index tensors make
+    `n_tensor` of them, after the first `before`. With `in_front` these come first until `in_order` moves them."""
     cdef tuple items
     cdef int rank, n_tensor, before
     cdef bint in_front

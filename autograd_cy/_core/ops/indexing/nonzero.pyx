@@ -78,7 +78,7 @@ def nonzero_static(input, *, size: int, fill_value: int = -1):
 
 @op(methods=("count_nonzero",), batch=Along("dim", "all"))
 def count_nonzero(input, dim: _Dims | None = None):
-    """count_nonzero(input, dim=None) -> Tensor: how many elements aren't zero, of all or along `dim`, one or several (int64).
+    """count_nonzero(input, dim=None) -> Tensor: the number of nonzero elements, of all or along `dim`, one or several (int64).
 
     >>> import autograd_cy as ag
     >>> ag.count_nonzero(ag.tensor([[0.0, 3.0], [2.0, 1.0]]), dim=1)

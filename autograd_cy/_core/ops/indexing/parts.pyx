@@ -141,7 +141,7 @@ cdef tuple split_at(Tensor x, object given, int dim, int least, str name):
 def hsplit(input, indices_or_sections: int | Sequence[int] | Tensor):
     """hsplit(input, indices_or_sections) -> tuple of Tensors: tensor_split() into columns; of a vector, into parts.
 
-    RuntimeError where the columns can't be split into so many equal parts.
+    RuntimeError if the columns can't be split into that many equal parts.
 
     >>> import autograd_cy as ag
     >>> ag.hsplit(ag.tensor([[1.0, 2.0], [3.0, 4.0]]), 2)

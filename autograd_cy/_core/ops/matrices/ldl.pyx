@@ -1,6 +1,6 @@
 """LDL decompositions of symmetric and Hermitian matrices that need not be definite, and systems with them.
 
-The decomposition and its pivots are those of LAPACK's unblocked algorithm (sytrf, hetrf, lower triangle). D has blocks of one
+The decomposition and its pivots follow LAPACK's unblocked algorithm (sytrf, hetrf, lower triangle). D has blocks of one
 row, and of two rows where two pivots are the same negative number. Backward raises an error, as in PyTorch.
 
 Source: J. R. Bunch, L. Kaufman, "Some stable methods for calculating inertia and solving symmetric linear systems" (1977).

@@ -20,7 +20,7 @@ cnp.import_array()
 def vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None):
     """vector_norm(input, ord=2, dim=None, keepdim=False, *, dtype=None) -> Tensor: the norm of all elements, or along `dim`.
 
-    The p-th root of the sum of |x| ** p; ord=inf and -inf: the largest and smallest |x|; ord=0: how many are not 0.
+    The p-th root of the sum of |x| ** p; ord=inf and -inf: the largest and smallest |x|; ord=0: the number of nonzeros.
 
     >>> import autograd_cy as ag
     >>> ag.linalg.vector_norm(ag.tensor([3.0, 4.0]))

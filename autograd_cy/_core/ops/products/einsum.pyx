@@ -189,7 +189,7 @@ cdef tuple contracted(object a, list a_names, object b, list b_names, list kept,
     if not inner:
         y = arranged(a, a_names, order) * arranged(b, b_names, order)
         return y.reshape(shape_of(y)) if len(order) < before else y, order
-    if left and right and max(map(order.index, right)) < min(map(order.index, left)):      # as PyTorch lays the result out
+    if left and right and max(map(order.index, right)) < min(map(order.index, left)):      # the layout of PyTorch's result
         a, a_names, left, b, b_names, right = b, b_names, right, a, a_names, left
     a = as_batch(a, a_names, both, left, inner, sizes)
     b = as_batch(b, b_names, both, inner, right, sizes)
@@ -214,7 +214,7 @@ cdef object numel(list names, dict sizes):
 
 
 cdef tuple cheapest_pair(list names, dict sizes, list result):
-    """The two operands whose product is smallest, compared with the operands that it replaces."""
+    """The two operands with the smallest product, compared with the operands that it replaces."""
     cdef list pairs = []
     for i, j in combinations(range(len(names)), 2):
         others = {*result, *[name for k, own in enumerate(names) if k != i and k != j for name in own]}

@@ -36,7 +36,7 @@ cdef list given(object tensors, str operation):
     return [as_tensor(x, operation) for x in tensors]
 
 
-# beside each other
+# joined
 
 @op(methods=(), batch=COMPOSITE)
 def hstack(tensors):

@@ -1,3 +1,3 @@
-"""Views made of other views."""
+"""Views composed of other views."""
 
 cdef tuple all_of(object first, tuple others)
