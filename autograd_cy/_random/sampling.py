@@ -61,7 +61,10 @@ def bernoulli(
             raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
         return laid_out_like(chances, lambda shape: np.asarray(source.random(shape))) < chances
 
-    return _drawn("bernoulli", "BernoulliBackward0", draw, (input,), generator, out)
+    if isinstance(out, Tensor) and out.is_complex():
+        raise NotImplementedError(f"\"bernoulli_tensor_cpu_self_\" not implemented for '{type_word(out)}'")
+    dtype = out.dtype.numpy_dtype if isinstance(out, Tensor) else None
+    return _drawn("bernoulli", "BernoulliBackward0", draw, (input,), generator, out, dtype)
 
 
 @public
@@ -284,8 +287,9 @@ def _drawn(
     for x in tensors:
         if not isinstance(x, Tensor):
             raise TypeError(f"{name}(): argument must be Tensor, not {type(x).__name__}")
-    dtype = dtype or tensors[0].dtype.numpy_dtype
-    if kind_of(dtype) not in "fc" and node is not None:
+    own = tensors[0].dtype.numpy_dtype
+    dtype = dtype or own
+    if kind_of(own) not in "fc" and node is not None:
         raise NotImplementedError(f"\"{name}_cpu\" not implemented for '{type_word(tensors[0])}'")
     if name in ("binomial", "poisson"):
         check_draws(tensors[0], f"{name}_cpu")

@@ -79,6 +79,10 @@ class autocast:
         return self
 
     def __exit__(self, *exception: object) -> None:
+        if not self._before:
+            raise AttributeError(
+                "'autocast' object has no attribute 'prev': the end of a block that was not entered, or was left already"
+            )
         before, cached = self._before.pop()
         if _autocast.nest(-1) == 0:
             _autocast.clear_cache()

@@ -88,6 +88,15 @@ for _name in _WRITING:
 # products and quotients
 
 
+_of_sparse = TABLE["mul_"]
+
+
+@implements("mul_", "multiply_", "__imul__")
+def mul_(self: Any, other: Any) -> Any:
+    """Of a dense tensor, too, which gets zeros where the sparse one has none."""
+    return _of_sparse(self, other) if type(self) is SparseTensor else self.mul_(other.to_dense())
+
+
 def _is_number(x: Any) -> bool:
     return isinstance(x, (int, float, complex, np.number)) or (
         isinstance(x, Tensor) and type(x) is not SparseTensor and x.ndim == 0
@@ -140,9 +149,9 @@ def _pattern_like(a: Any, keys: np.ndarray) -> Any:
 
 @implements("div", "divide", "true_divide", "__truediv__", "__rtruediv__")
 def div(input: Any, other: Any, *, rounding_mode: Any = None, out: Any = None) -> Any:
-    if out is not None or type(input) is not SparseTensor:
+    if out is not None or not isinstance(input, Tensor):
         raise refused("div", [input, other])
-    if not _is_number(other):
+    if type(input) is not SparseTensor or not _is_number(other):
         raise RuntimeError("Sparse division requires a scalar or zero-dim dense tensor divisor "
                            f"(got shape {list(getattr(other, 'shape', ()))} for divisor)")  # fmt: skip
     of = input if rounding_mode is None else coalesced(input)

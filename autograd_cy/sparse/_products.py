@@ -232,6 +232,12 @@ def addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1, ou
 @implements("linear")
 def linear(input: Any, weight: Any, bias: Any = None) -> Any:
     """input @ weight.T + bias, where the rows of inputs, or the weights, are sparse."""
+    if type(bias) is SparseTensor:
+        raise RuntimeError("expand is unsupported for Sparse tensors (linear(): the bias must be dense)")
+    if input.ndim == 1:
+        return linear(input.unsqueeze(0), weight, bias).squeeze(0)
+    if weight.ndim == 1:
+        return linear(input, weight.unsqueeze(0), bias).squeeze(-1)
     rows = input if input.ndim == 2 else input.reshape(-1, input.shape[-1])
     made = product(rows, weight.t(), "linear")
     made = made if input.ndim == 2 else made.reshape(*input.shape[:-1], weight.shape[0])

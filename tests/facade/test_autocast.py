@@ -385,3 +385,14 @@ def test_transforms():
         assert ag.vmap(ag.mm)(ag.ones(2, 2, 2), ag.ones(2, 2, 2)).dtype is ag.bfloat16
         y, tangent = ag.func.jvp(lambda w: w @ w, (w,), (w,))
         assert y.dtype is ag.bfloat16 is tangent.dtype
+
+
+def test_the_end_of_a_block_that_was_not_entered():
+    context = ag.autocast("cpu", dtype=ag.float16)
+    with pytest.raises(AttributeError, match="'autocast' object has no attribute 'prev'"):
+        context.__exit__(None, None, None)
+    with context:
+        assert ag.is_autocast_enabled("cpu")
+    assert not ag.is_autocast_enabled("cpu")
+    with pytest.raises(AttributeError, match="left already"):
+        context.__exit__(None, None, None)

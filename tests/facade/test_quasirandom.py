@@ -78,3 +78,12 @@ def test_without_scipy(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.stats.qmc", None)
     with pytest.raises(ImportError, match="SobolEngine needs SciPy"):
         SobolEngine(2)
+
+
+@pytest.mark.parametrize(("n", "error"), [(-1, RuntimeError), (1.5, TypeError), ("1", TypeError)])
+def test_points_are_not_passed_over_backwards(n, error):
+    engine = ag.quasirandom.SobolEngine(2)
+    engine.draw(3)
+    with pytest.raises(error, match="fast_forward"):
+        engine.fast_forward(n)
+    assert engine.num_generated == 3

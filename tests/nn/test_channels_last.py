@@ -509,3 +509,14 @@ def test_of_random_layouts(data):
         results.append((y, *ag.autograd.grad(y, t, in_last(g) if data.draw(st.booleans()) else g)))
     for one, other in zip(*results, strict=True):
         np.testing.assert_allclose(one.detach().numpy(), other.detach().numpy(), rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_max_pooling_of_one_volume_keeps_channels_last(channels):
+    """Of a volume without a batch, strides were those of C order."""
+    batch = ag.arange(channels * 64.0).reshape(1, channels, 4, 4, 4).contiguous(memory_format=ag.channels_last_3d)
+    found = ag.nn.functional.max_pool3d(batch[0], 2, return_indices=True)
+    wanted = ag.nn.functional.max_pool3d(batch, 2, return_indices=True)
+    for y, of_batch in zip(found, wanted, strict=True):
+        assert y.tolist() == of_batch[0].tolist()
+        assert channels == 1 or y.stride() == (1, 4 * channels, 2 * channels, channels)

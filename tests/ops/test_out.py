@@ -262,9 +262,16 @@ def test_functions_that_make_tensors_resize_out_silently() -> None:
         assert torch.arange(2.0, out=torch.ones(3)).tolist() == [0.0, 1.0]
 
 
-def test_an_out_that_requires_grad_is_not_resized() -> None:
-    out = torch.zeros(3, requires_grad=True)
-    with torch.no_grad(), pytest.warns(UserWarning, match="was resized"):
-        with pytest.raises(RuntimeError, match="cannot resize variables that require grad"):
-            torch.exp(torch.ones(2), out=out)
-    assert out.shape == (3,) and not out.detach().numpy().any()
+@pytest.mark.filterwarnings("ignore:An output with one or more elements was resized")
+@pytest.mark.parametrize("shape", [(3,), (1, 4), (0,)])
+@pytest.mark.parametrize("is_leaf", [True, False])
+def test_without_a_graph_a_tensor_that_requires_grad_is_resized(shape, is_leaf):
+    out = torch.ones(shape, requires_grad=True)
+    out = out if is_leaf else out * 1
+    node = out.grad_fn
+    with torch.no_grad():
+        assert torch.add(torch.ones(2), torch.ones(2), out=out) is out
+        assert torch.mm(torch.ones(2, 2), torch.ones(2, 2), out=torch.ones(1, requires_grad=True)).tolist() == [[2, 2], [2, 2]]
+    assert out.tolist() == [2, 2] and out.requires_grad and out.grad_fn is node
+    out.sum().backward(inputs=[out]) if is_leaf else None
+    assert not is_leaf or out.grad.shape == (2,)

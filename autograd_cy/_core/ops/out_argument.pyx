@@ -10,7 +10,7 @@ from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport note_output_sizes
 from autograd_cy._core.graph.record cimport has_tangent
 from autograd_cy._core.graph.tensor cimport Tensor, count_write, new_tensor, wants_grad
-from autograd_cy._core.ops.out_types cimport check_type, check_type_of_several
+from autograd_cy._core.ops.out_types cimport check_type, check_type_of_several, with_type_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
@@ -51,6 +51,8 @@ cdef object call_into(object function, tuple args, dict kwargs):
             check_write(True, name)
     if function.__name__ == "nonzero" and kwargs.get("as_tuple"):
         raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+    if not several:
+        kwargs = with_type_of(<Tensor> out, name, args, kwargs)
     extent = enter_modes(NO_GRAD, 0)
     try:
         result = function(*args, **kwargs)
@@ -95,8 +97,21 @@ cdef Tensor written_out(Tensor out, Tensor result, str name):
         return <Tensor> (<object> out).copy_(result)
     if cnp.PyArray_SIZE(out.array):
         warn_of_resize(out, result, name)
-        return <Tensor> (<object> out).resize_((<object> result).shape).copy_(result)
+        return <Tensor> resized(out, (<object> result).shape).copy_(result)
     return take_over(out, result, name)
+
+
+cdef object resized(Tensor out, object sizes):
+    """`out` in other sizes; under no_grad one that requires grad, too, which `resize_` refuses."""
+    cdef Tensor alias = out
+    if wants_grad(out):
+        alias = (<object> out).detach()
+    (<object> alias).resize_(sizes)
+    if alias is not out:
+        if out.grad_fn is not None:
+            note_output_sizes(out.grad_fn, out.output_number, sizes_of(out.array))
+        out.array = alias.array
+    return out
 
 
 cdef int warn_of_resize(Tensor out, Tensor result, str name) except -1:

@@ -3,19 +3,23 @@
 Most elementwise operations, sums and scans convert.
 """
 
-from autograd_cy._core.arrays.dtypes cimport COMPLEX64, INT64, UINT8, code_of, long_word, type_word
+from autograd_cy._core.arrays.dtypes cimport (
+    BOOL, COMPLEX64, FLOAT16, INT64, UINT8, check_cast, code_of, dtype_of, long_word, type_word)
 from autograd_cy._core.graph.tensor cimport Tensor
 
 
 cdef frozenset IN_ONE_TYPE = frozenset((
-    "addmm addmv addbmm argmax argmin amax amin baddbmm bmm bucketize chain_matmul complex cross cummax cummin det diag "
-    "diff dot eigvalsh gather histc index_select inner inv inverse isin kthvalue log_softmax logcumsumexp masked_select "
-    "matmul matrix_norm median mm mode msort mv nan_to_num nanmedian norm polar searchsorted slice_scatter slogdet "
-    "softmax solve svdvals take tensordot topk tril triu vdot vecdot vector_norm where").split())
+    "addbmm addmm addmv amax amin argmax argmin baddbmm bmm bucketize chain_matmul complex cross cummax cummin det "
+    "diag dot eigvalsh gather histc index_add index_select inner inv inverse isin kthvalue linalg_cholesky "
+    "linalg_cross log_softmax logcumsumexp masked_select matmul matrix_norm matrix_power median mm mode msort "
+    "multi_dot mv nan_to_num nanmedian norm polar renorm scatter scatter_add searchsorted slice_scatter slogdet "
+    "softmax solve svdvals take take_along_dim tensordot topk tril triu vdot vecdot vector_norm where").split())
 cdef frozenset POINTWISE_IN_ONE_TYPE = frozenset((
     "abs bitwise_not ceil clamp clamp_max clamp_min conj_physical floor frac hardshrink lerp neg round sgn sign "
     "trunc").split())
-cdef frozenset SEVERAL_CONVERTED = frozenset("geqrf linalg_eig lstsq lu".split())
+cdef frozenset SEVERAL_CONVERTED = frozenset("eig geqrf linalg_eig lstsq lu".split())
+cdef frozenset JOINED = frozenset("cat column_stack concat concatenate dstack hstack row_stack stack vstack".split())
+cdef frozenset IN_TYPE_OF_OUT = frozenset("cumprod cumsum mean nansum prod sum".split())
 cdef frozenset OF_TRUTH = frozenset(("isneginf", "isposinf", "signbit"))
 
 
@@ -33,13 +37,39 @@ cdef int check_type(Tensor out, Tensor result, str name, tuple args, dict kwargs
 
 
 cdef bint may_convert(str name, tuple args, dict kwargs) except -1:
-    """Whether one of POINTWISE_IN_ONE_TYPE converts for these operands: abs() of complex numbers, limits that are tensors."""
+    """Whether one of POINTWISE_IN_ONE_TYPE converts for these operands: abs() of complex numbers, limits that are tensors,
+    and weights that are numbers."""
     if name == "abs":
         return any(isinstance(x, Tensor) and code_of((<Tensor> x).array) >= COMPLEX64 for x in (*args, *kwargs.values()))
     if name in ("clamp", "clamp_max", "clamp_min"):
         limits = args[1:] + tuple([kwargs[key] for key in kwargs if key not in ("input", "self")])
         return any(isinstance(x, Tensor) for x in limits)
+    if name == "lerp":
+        weight = args[2] if len(args) > 2 else kwargs.get("weight")
+        return not isinstance(weight, Tensor) or weight.ndim == 0
     return False
+
+
+cdef object with_type_of(Tensor out, str name, tuple args, dict kwargs):
+    """The keywords of a call whose result goes into `out`: sums and products are computed in its type, unless one is given."""
+    cdef int dtype_code = code_of(out.array)
+    if name not in IN_TYPE_OF_OUT or kwargs.get("dtype") is not None:
+        return kwargs
+    if name == "mean" and args and isinstance(args[0], Tensor) and code_of((<Tensor> args[0]).array) < FLOAT16:
+        return kwargs                       # refused
+    if name.startswith("cum") and dtype_code == BOOL:
+        raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
+    if name == "nansum" and not FLOAT16 <= dtype_code < COMPLEX64:
+        raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{type_word(dtype_code)}'")
+    return {**kwargs, "dtype": dtype_of(dtype_code)}
+
+
+cdef bint can_cast(int own, int other) except -1:
+    try:
+        check_cast(own, other)
+    except RuntimeError:
+        return False
+    return True
 
 
 cdef int check_named(str name, int own, int other) except -1:
@@ -49,6 +79,8 @@ cdef int check_named(str name, int own, int other) except -1:
                            f"{type_word(other)}")
     if name in ("any", "all") and other != UINT8:
         raise RuntimeError(f"{name} only supports bool tensor for result, got: {type_word(other)}")
+    if name in JOINED and not can_cast(own, other):
+        raise TypeError(f"torch.cat(): input types can't be cast to the desired output type {type_word(other)}")
     if name in OF_TRUTH:
         raise RuntimeError(f"{name} does not support non-boolean outputs.")
     if name == "float_power":

@@ -187,6 +187,19 @@ class WithConversions:
             gradient.zero_()
 
 
+def _check_order(args: tuple[Any, ...]) -> None:
+    """Refuse arguments of to() in another order than (device, dtype, flag), (dtype, flag) or (tensor, flag)."""
+    leads = bool(args) and isinstance(args[0], Tensor | dtypes.dtype)
+    flags = args[1:] if leads else args[2:]
+    second = None if leads or len(args) < 2 else args[1]
+    is_dtype = second is None or isinstance(second, dtypes.dtype)
+    if (args and isinstance(args[0], bool)) or not is_dtype or len(flags) > 1 or not all(isinstance(x, bool) for x in flags):
+        raise TypeError(
+            f"to() received an invalid combination of arguments - got ({', '.join(type(x).__name__ for x in args)}), but "
+            "expected one of: (device, dtype, non_blocking), (dtype, non_blocking), (tensor, non_blocking)"
+        )
+
+
 def _what_to(
     *args: Any,
     device: Any = None,
@@ -198,6 +211,7 @@ def _what_to(
 ) -> tuple[Any, Any, Any]:
     """The device, dtype and memory format requested by the arguments of to()."""
     given = other if tensor is None else tensor
+    _check_order(args)
     for argument in args:
         if isinstance(argument, Tensor):
             given = argument

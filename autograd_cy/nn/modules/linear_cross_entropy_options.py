@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._core.arrays.dtypes import dtype
+from ..._core.graph.tensor import Tensor
 from ..._functional.names import bfloat16, float16, float32, float64
 
 __all__ = ["LinearCrossEntropyOptions"]
@@ -43,7 +44,16 @@ class LinearCrossEntropyOptions:
             )
 
     def _check_chunks(self, rows: int, features: int, classes: int) -> None:
-        """ValueError where a size and a method are given, and the method chooses another size."""
+        """ValueError where a size and a method are given, and the method chooses another size.
+
+        RuntimeError where `allow_retain_graph` is no bool, no number and not None.
+        """
+        retained: Any = self.allow_retain_graph
+        if not (retained is None or isinstance(retained, bool | int | float | Tensor)):
+            raise RuntimeError(
+                "torch_nn::_linear_cross_entropy_batch_chunked() Expected a value of type 'bool' for argument "
+                f"'allow_retain_graph' but instead found type '{type(retained).__name__}'."
+            )
         size, method = self.batch_chunk_size, self.chunking_method
         if size is None or method in (None, "auto"):
             return

@@ -339,13 +339,13 @@ def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode: int 
             if needs_node(f):
                 save_input(node, 0, w)
         record_all(node, y, (w, f))
-    return (y, *notes(bags, starts, how, np.result_type(i.array, o.array)))
+    return (y, *notes(bags, starts, how, cnp.PyArray_SIZE(o.array), np.result_type(i.array, o.array)))
 
 
-cdef tuple notes(Bags bags, cnp.ndarray starts, int mode, object dtype):
+cdef tuple notes(Bags bags, cnp.ndarray starts, int mode, Py_ssize_t n_offsets, object dtype):
     """The numbers of the bags of all indices, the sizes of the bags, the rows of the largest elements."""
     counts = np.append(np.diff(starts), bags.n_indices - starts[-1])
     numbers = np.repeat(np.arange(counts.size), counts).astype(dtype)
-    sizes = (np.zeros(bags.count(), np.int64) if mode == SUM else bags.sizes()).astype(dtype)
+    sizes = (np.zeros(n_offsets, np.int64) if mode == SUM else bags.sizes()).astype(dtype)
     largest = bags.largest if mode == MAX else sizes
     return new_tensor(numbers), new_tensor(sizes), new_tensor(largest.astype(dtype))

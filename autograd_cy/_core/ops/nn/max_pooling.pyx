@@ -1,5 +1,7 @@
 """Pooling by the largest element of each window: with a stride, or adaptive."""
 
+import numpy as np
+
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat
@@ -99,6 +101,15 @@ cdef class AdaptiveMaxPool3DBackward0(WindowMaxima):
         return 3
 
 
+cdef bint is_volume_of_channels(cnp.ndarray array) except -1:
+    """Whether a volume without a batch is dense with channels last, and not in C order."""
+    return not cnp.PyArray_IS_C_CONTIGUOUS(array) and bool(array.transpose(1, 2, 3, 0).flags.c_contiguous)
+
+
+cdef cnp.ndarray as_volume_of_channels(cnp.ndarray array):
+    return np.ascontiguousarray(array.transpose(1, 2, 3, 0)).transpose(3, 0, 1, 2)
+
+
 cdef tuple pooled(object node_class, Tensor x, tuple counts, tuple tables, tuple dilation, tuple constants, str kernel,
                   bint keeps=False):
     """(The largest elements of the windows that the tables tell, their places).
@@ -110,12 +121,15 @@ cdef tuple pooled(object node_class, Tensor x, tuple counts, tuple tables, tuple
     if own == BOOL or own >= LONGDOUBLE:
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(own)}'")
     cdef bint channels_last = keeps and cnp.PyArray_NDIM(x.array) == dims + 2 and has_channels_last(x.array)
+    cdef bint is_one_volume = keeps and dims == 3 and cnp.PyArray_NDIM(x.array) == 4 and is_volume_of_channels(x.array)
     if channels_last and counts_places(x.array) and cnp.PyArray_DIM(x.array, 1) > NARROW:
         array, places = channel_maxima(flat(channels_at_end(x.array), wide), tables, dilation)
     else:
         array = in_c_order(x.array, wide) if channels_last else flat(x.array, wide)
         array, places = window_maxima(array, sizes[:len(sizes) - dims] + counts, tables, dilation)
         array, places = in_format(array, channels_last), in_format(places, channels_last)
+    if is_one_volume:
+        array, places = as_volume_of_channels(array), as_volume_of_channels(places)
     cdef Tensor y = new_tensor(in_type_and_order(array, own)), indices = new_tensor(places)
     if not needs_node(x):
         return y, indices

@@ -124,9 +124,14 @@ cdef object weights_of(object weight, Tensor x, tuple sizes):
     return w.array.reshape(-1)
 
 
-cdef object edges_between(object values, object bounds, Py_ssize_t bins):
+cdef object edges_between(object values, object bounds, Py_ssize_t bins, Py_ssize_t dimension=0):
     """The edges of intervals between two bounds, by default the smallest and largest value. Equal bounds move apart."""
     low, high = bounds or ((values.min(), values.max()) if values.size else (0, 1))
+    if not (np.isfinite(low) and np.isfinite(high)):
+        raise RuntimeError(f"torch.histogramdd: dimension {dimension}'s range [{low:g}, {high:g}] is not finite")
+    if low > high:
+        raise RuntimeError(f"torch.histogramdd: min should not exceed max, but got min {low:g} max {high:g} for dimension "
+                           f"{dimension}")
     if low == high:
         low, high = low - .5, high + .5
     return edges_of(low, high, bins, values.dtype)
@@ -178,7 +183,7 @@ cdef list all_edges(list columns, object bins, object range):
         elif b <= 0:
             raise RuntimeError(f"torch.histogramdd(): bins must be > 0, but got {b} for dimension {d}")
         else:
-            edges.append(edges_between(x, None if range is None else tuple(range[2 * d:2 * d + 2]), b))
+            edges.append(edges_between(x, None if range is None else tuple(range[2 * d:2 * d + 2]), b, d))
     return edges
 
 
