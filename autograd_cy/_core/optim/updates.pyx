@@ -1,16 +1,16 @@
 """update: one step of an optimizer for the parameters of a group, each in one pass of its rule's loop.
 
 NOTE [Updates]
-  1. What is kept of a parameter stands in its state, as PyTorch has it: Tensors of its shape and type, and 0-d Tensors (a
-     rule's scalars, the step among them). What is missing is made first.
-  2. All parameters of the group are checked before one is written. A step that is refused has changed no number.
-  3. A loop runs through arrays that are dense in the same order. Others are copied into C order, and what is written is
-     copied back; so are gradients that overlap their parameter in part. float16 is computed in float32, complex numbers as
-     pairs of real ones.
-     A gradient that is zero outside of rows that are known (NOTE [Rows]) is looked at in these alone, where the rule leaves
-     the others as they are, to the last bit.
-  4. Parameters are taken one after the other, for they may share memory; threads share what is large.
-  5. Each write counts in the version of its tensor, as that of an operation. No step is recorded.
+  1. A parameter's state is as in PyTorch: Tensors of its shape and type, and 0-d Tensors (a rule's scalars, the step among
+     them). Missing entries are created first.
+  2. All parameters of the group are checked before one is written. A refused step has changed no number.
+  3. A loop needs arrays that are dense in the same order. Others are copied into C order, and results are copied back; a
+     gradient that overlaps part of its parameter is copied, too. float16 is computed in float32, complex numbers as pairs of
+     real ones.
+     If a gradient is zero outside of known rows (NOTE [Rows]), only these are read, provided that the rule leaves the other
+     rows unchanged to the last bit.
+  4. Parameters are updated one after the other, because they may share memory; threads share large ones.
+  5. Each write counts in the version of its tensor, like an operation's write. No step is recorded.
 """
 
 import numpy as np
@@ -42,18 +42,18 @@ from autograd_cy._core.runtime.threads cimport parallel_for
 cnp.import_array()
 
 cdef enum:
-    ARRAYS = KEPT + 2           # the parameter, its gradient, what is kept
+    ARRAYS = KEPT + 2           # the parameter, its gradient, its state
 
-cdef struct Run:                # a loop over all elements of a parameter, of which threads take parts
+cdef struct Run:                # a loop over a parameter's elements, shared by threads
     Loop32 loop32
     Loop64 loop64
     char *starts[ARRAYS]
     const double *numbers
-    const Rows *rows            # where there are rows, the only ones: the loop is over their numbers
+    const Rows *rows            # if not NULL, the loop is over the numbers of these rows
 
 
 class SparseGradient(RuntimeError):
-    """A parameter, its gradient or what is kept of it is sparse: no loop takes that."""
+    """A parameter, its gradient or its state is sparse, which no loop accepts."""
 
 
 cdef extern from "Python.h":
@@ -62,23 +62,23 @@ cdef extern from "Python.h":
 
 @cython.final
 cdef class Members:
-    """The parameters that are to be updated, one after the other in each list, with all that their loops need.
+    """The parameters to update, and all data for their loops, in flat lists.
 
-    Lists of all of them, for a small parameter's own lists would cost more than its step.
+    Separate lists for each parameter would cost more than the step of a small one.
     """
     cdef Py_ssize_t width       # tensors of a parameter
-    cdef list tensors           # the parameter, its gradient, what is kept of it (or None)
-    cdef list arrays            # what the loop runs through: theirs, or copies; held while other threads run
+    cdef list tensors           # the parameter, its gradient, its state (or None)
+    cdef list arrays            # their arrays or copies, held while other threads run
     cdef list scalars           # 0-d Tensors
-    cdef list fresh             # whether something of what is kept was made just now
+    cdef list fresh             # whether some of the state was just created
 
 
 def update(str name, str operation, list params, states, tuple scalars, tuple kept, make_state, tuple options):
     """update(name, operation, params, states, scalars, kept, make_state, options): one step for parameters with gradients.
 
-    `name` is a key of RULES, `options` are the numbers for its `prepare`. Of each parameter, `states[param]` is a dict with a
-    0-d Tensor for each name in `scalars`, and in `kept` a Tensor like the parameter, or None where the rule keeps none;
-    `make_state(param)` has those that are missing. RuntimeError, before anything is written, for what does not fit.
+    `name` is a key of RULES, `options` are the numbers for its `prepare`. `states[param]` is a dict with a 0-d Tensor for each
+    name in `scalars`, and a Tensor like the parameter for each name in `kept` (None: the rule keeps none);
+    `make_state(param)` returns missing entries. RuntimeError, before anything is written, if something does not fit.
     """
     cdef Members members = Members.__new__(Members)
     cdef double[OPTIONS] values
@@ -99,7 +99,7 @@ def update(str name, str operation, list params, states, tuple scalars, tuple ke
 
 
 def rows_to_update(Tensor param):
-    """rows_to_update(param) -> int | None: how many rows of its gradient are known to be all that may not be zero."""
+    """rows_to_update(param) -> int | None: the number of rows outside of which its gradient is known to be zero."""
     cdef const Rows *rows = NULL
     if param.gradient is not None:
         rows = known_rows(param.gradient.array)
@@ -107,9 +107,9 @@ def rows_to_update(Tensor param):
 
 
 def add_to_rows(Tensor target, cnp.ndarray rows, cnp.ndarray values):
-    """add_to_rows(target, rows, values) -> bool: add values to those rows of a tensor, each named once, in its own memory.
+    """add_to_rows(target, rows, values) -> bool: add values to distinct rows of a tensor in place.
 
-    False if nothing was done: under any mode but no_grad(), for other types, for rows that don't lie one behind the other.
+    False if nothing was done: under any mode but no_grad(), for other types, for tensors that are not contiguous.
     """
     cdef cnp.ndarray array = target.array, whole
     if (current_mode() != NO_GRAD or target.batched or is_sparse(target) or code_of(array) != code_of(values)
@@ -124,7 +124,7 @@ def add_to_rows(Tensor target, cnp.ndarray rows, cnp.ndarray values):
 
 
 def drop_gradients(list params):
-    """drop_gradients(params): let each parameter's .grad be None."""
+    """drop_gradients(params): set each parameter's .grad to None."""
     for param in params:
         (<Tensor?> param).gradient = None
 
@@ -132,7 +132,7 @@ def drop_gradients(list params):
 # what belongs to a parameter
 
 cdef int add_member(Members members, Tensor param, states, tuple scalars, tuple kept, make_state, str operation) except -1:
-    """What is to be updated of a parameter, checked: case 2 of NOTE [Updates]."""
+    """Check a parameter and add it: case 2 of NOTE [Updates]."""
     cdef Py_ssize_t start = len(members.tensors)
     cdef object state = None
     cdef bint fresh = False
@@ -158,7 +158,7 @@ cdef int add_member(Members members, Tensor param, states, tuple scalars, tuple 
 
 
 cdef bint complete(state, Tensor param, tuple scalars, tuple kept, make_state, str operation) except -1:
-    """Whether something of what is kept of a parameter was missing: it is made, case 1 of NOTE [Updates]."""
+    """Create missing entries of a parameter's state, case 1 of NOTE [Updates]; returns whether there were any."""
     if not PyDict_Check(state):
         raise TypeError(f"{operation}(): expected a dict as the state of a parameter, got {type(state).__name__}")
     if not lacks(state, scalars) and not lacks(state, kept):
@@ -197,7 +197,7 @@ cdef int check_memory(Tensor tensor, str operation) except -1:
 
 
 cdef int check_like(Tensor param, tensor, str name, str operation) except -1:
-    """A gradient, or what is kept, has to be of the parameter's shape and type."""
+    """Check that a gradient or state has the parameter's shape and type."""
     cdef Tensor other
     if not isinstance(tensor, Tensor):
         raise RuntimeError(f"{operation}(): expected a Tensor as {name}, got {type(tensor).__name__}")
@@ -217,7 +217,7 @@ cdef int check_scalar(tensor, str name, str operation) except -1:
     return check_memory(<Tensor> tensor, operation)
 
 
-# what its loop runs through
+# arrays of the loops
 
 cdef int add_arrays(Members members, Py_ssize_t start) except -1:
     """The arrays of the last parameter, or copies of them: case 3 of NOTE [Updates]."""
@@ -241,7 +241,7 @@ cdef int add_arrays(Members members, Py_ssize_t start) except -1:
 
 
 cdef inline bint in_order_of(cnp.ndarray array, cnp.ndarray first) noexcept:
-    """Whether an array of the same shape is dense, and its elements lie in the same order."""
+    """Whether an array of the same shape is dense in the same order."""
     cdef int axis
     if not cnp.PyArray_ISALIGNED(array):
         return False
@@ -257,11 +257,11 @@ cdef inline bint in_order_of(cnp.ndarray array, cnp.ndarray first) noexcept:
 
 cdef int run_all(Rule rule, Members members, const double *options, str operation, object code,
                  int instruction) except -1:
-    """The loops; the numbers of a step are found once for all parameters that have taken as many."""
+    """Run the loops. Consecutive parameters with the same scalars share the numbers of the step."""
     cdef double[SCALARS] before, now, after
     cdef double[NUMBERS] numbers
     cdef Py_ssize_t j, k, size = len(members.fresh), n = len(members.scalars) // size if size else 0
-    cdef int fresh, latest = -1                     # whether the numbers are those of a fresh parameter; -1: there are none
+    cdef int fresh, latest = -1                     # whether the numbers are for a fresh parameter; -1: there are none
     cdef Tensor scalar
     for j in range(size):
         fresh = members.fresh[j]
@@ -320,7 +320,7 @@ cdef int run_loop(Rule rule, Members members, Py_ssize_t start, const double *nu
 
 
 cdef bint leaves_zeros_alone(Rule rule, Members members, Py_ssize_t start, const double *numbers) noexcept:
-    """Whether rows are known outside of which the gradient is 0, and the step leaves the parameter alone there."""
+    """Whether the gradient is 0 outside of known rows, and the step leaves the parameter unchanged there."""
     cdef cnp.ndarray p, g
     if rule.leaves_zeros == NULL or members.width != 2:
         return False
@@ -330,7 +330,7 @@ cdef bint leaves_zeros_alone(Rule rule, Members members, Py_ssize_t start, const
 
 
 cdef int run_rows(Rule rule, Members members, Py_ssize_t start, const double *numbers) except -1:
-    """The loop over the rows that are known, each by itself."""
+    """Run the loop on each known row."""
     cdef Run run
     cdef cnp.ndarray p = members.arrays[start], g = members.arrays[start + 1]
     cdef bint wide = code_of(p) == FLOAT64 or code_of(p) == COMPLEX128
@@ -378,7 +378,7 @@ cdef void run_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
 
 
 cdef int finish(Members members, Py_ssize_t start, str operation, object code, int instruction) except -1:
-    """Count the writes, then copy back what copies were written."""
+    """Count the writes, then copy results back from copies."""
     cdef Py_ssize_t k
     cdef cnp.ndarray array
     for k in range(start, start + members.width):

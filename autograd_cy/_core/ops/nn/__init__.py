@@ -1,4 +1,4 @@
-"""Networks: normalization over layers, convolutions, pooling, recurrent layers, losses; all loaded when one is asked for."""
+"""Networks: normalization over layers, convolutions, pooling, recurrent layers, losses; all loaded when one is requested."""
 
 from autograd_cy._core.ops.loading import load
 

@@ -77,9 +77,9 @@ def batched_affine_grid(call, theta, size, align_corners):
 
 @op(batch=batched_affine_grid, linear=AffineGridGeneratorBackward0)
 def affine_grid_generator(theta, size, align_corners: bool):
-    """affine_grid_generator(theta, size, align_corners) -> Tensor: what affine_grid() gives.
+    """affine_grid_generator(theta, size, align_corners) -> Tensor: affine_grid() with all arguments.
 
-    RuntimeError for a size that is not 4-D or 5-D, or matrices that are not of it.
+    RuntimeError if the size is not 4-D or 5-D, or if the matrices don't fit it.
 
     >>> import autograd_cy as ag
     >>> ag.affine_grid_generator(ag.tensor([[[2.0, 0.0, 1.0], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2), False)
@@ -108,8 +108,8 @@ def affine_grid(theta, size, align_corners=None):
     """affine_grid(theta, size, align_corners=None) -> Tensor: points for grid_sample(), moved by affine maps.
 
     Maps theta (N, 2, 3) for a size (N, C, H, W) give points (N, H, W, 2), and theta (N, 3, 4) for (N, C, D, H, W) points
-    (N, D, H, W, 3): theta @ (x, y, 1) of each element of the result. It warns when align_corners is left out, and takes False.
-    ValueError for matrices that don't fit.
+    (N, D, H, W, 3): theta @ (x, y, 1) for each element. Without align_corners it warns and uses False.
+    ValueError if the matrices don't fit.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.affine_grid(ag.tensor([[[1.0, 0.0, 0.5], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2), align_corners=False)

@@ -1,4 +1,4 @@
-"""What attention by blocks has in common: of queries, keys and values (attention.pyx), and of all three in one array."""
+"""Code shared by attention by blocks of separate queries, keys and values (attention.pyx) and of all three in one array."""
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
@@ -6,8 +6,8 @@ from autograd_cy._core.kernels.attention_loops cimport Attention
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef class AttentionNode(Node):
-    cdef cnp.ndarray sums           # for each query the logarithm of its sum of exponentials
-    cdef Tensor mask                # which has no gradient; or None
+    cdef cnp.ndarray sums           # the logarithm of each query's sum of exponentials
+    cdef Tensor mask                # without gradient; or None
     cdef long mask_version
 
     cdef int keep(self, cnp.ndarray sums, Tensor mask) except -1

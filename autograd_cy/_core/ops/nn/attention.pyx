@@ -1,4 +1,4 @@
-"""scaled_dot_product_attention: by blocks where the mask has no gradient and nothing is dropped, else by other operations."""
+"""scaled_dot_product_attention: by blocks without dropout and without a gradient of the mask, else by other operations."""
 
 from math import inf, sqrt
 
@@ -29,7 +29,7 @@ cnp.import_array()
 # arrays
 
 cdef cnp.ndarray in_heads(cnp.ndarray x):
-    """(samples, heads, rows, size), its rows contiguous and none over another."""
+    """(samples, heads, rows, size) with contiguous rows that don't overlap."""
     cdef tuple sizes = (<object> x).shape
     cdef int ndim = len(sizes)
     cdef npy_intp itemsize = cnp.PyArray_ITEMSIZE(x)
@@ -44,8 +44,8 @@ cdef cnp.ndarray in_heads(cnp.ndarray x):
 
 
 cdef cnp.ndarray laid_out(int dtype_code, cnp.ndarray like, npy_intp size):
-    """A new array in heads as `like`, with rows of that size; in memory the rows of all heads follow each other, as in the
-    projections that attention is made of: sample by sample, or row by row where `like` has its samples inside its rows."""
+    """A new array with the heads of `like` and rows of that size. In memory the heads of a row are adjacent, as in the
+    projections before attention: sample by sample, or row by row if `like` has its samples inside its rows."""
     cdef bint rows_first = cnp.PyArray_STRIDE(like, 2) > cnp.PyArray_STRIDE(like, 0)
     cdef npy_intp[4] dims
     dims[0], dims[1] = cnp.PyArray_DIM(like, 0), cnp.PyArray_DIM(like, 2)
@@ -76,18 +76,18 @@ cdef Attention described(cnp.ndarray q, cnp.ndarray k, cnp.ndarray v, cnp.ndarra
 
 
 cdef bint in_size(cnp.ndarray x, const Attention *a, npy_intp rows, npy_intp size) noexcept:
-    """Whether it has as many heads, with so many rows of that size."""
+    """Whether x has the same samples and heads, with so many rows of that size."""
     return (cnp.PyArray_DIM(x, 0) == a.samples and cnp.PyArray_DIM(x, 1) == a.heads and cnp.PyArray_DIM(x, 2) == rows
             and cnp.PyArray_DIM(x, 3) == size)
 
 
 cdef cnp.ndarray sums_like(cnp.ndarray q):
-    """An array for a number for each query."""
+    """An array with one number for each query."""
     return new_array(code_of(q), 3, cnp.PyArray_DIMS(q))
 
 
 cdef cnp.ndarray mask_array(Tensor mask, tuple sizes, int dtype_code, Py_ssize_t columns):
-    """What is added to the scores of queries of those sizes, seen in heads; None if there is no mask."""
+    """The mask to add to the scores, broadcast to (samples, heads, rows, columns); None without a mask."""
     cdef int ndim = len(sizes)
     if mask is None:
         return None
@@ -102,7 +102,7 @@ cdef cnp.ndarray mask_array(Tensor mask, tuple sizes, int dtype_code, Py_ssize_t
 # the node
 
 cdef class AttentionNode(Node):
-    """What nodes of attention by blocks keep besides their inputs."""
+    """The data that attention by blocks saves besides its inputs."""
 
     cdef int keep(self, cnp.ndarray sums, Tensor mask) except -1:
         self.sums, self.mask = sums, mask
@@ -132,9 +132,9 @@ cdef object resized(Node node):
 
 @cython.final
 cdef class ScaledDotProductFlashAttentionForCpuBackward0(AttentionNode):
-    """All gradients come from one pass over the blocks. The constants: whether the mask is causal, the scale as it was given
-    (or None), that nothing was dropped, and the scale."""
-    cdef list found                 # gradients that are computed and not yet asked for
+    """Computes all gradients in one pass over the blocks. The constants: whether the mask is causal, the scale as given (or
+    None), a dropout of 0, and the scale."""
+    cdef list found                 # gradients that are computed but not yet requested
 
     cdef tuple saved_names(self):
         return ("query", "key", "value")
@@ -144,12 +144,12 @@ cdef class ScaledDotProductFlashAttentionForCpuBackward0(AttentionNode):
 
     @property
     def _saved_logsumexp(self):
-        unpack(self, 0)                         # complains if it was given up
+        unpack(self, 0)                         # raises if it was released
         return new_tensor(self.sums)
 
     @property
     def _saved_output(self):
-        """Computed again: the gradients need it not."""
+        """Recomputed, because the gradients don't need it."""
         q, k, v = [(<object> unpack(self, i)).detach() for i in range(3)]
         return by_blocks(q, k, v, self.mask, self.constants[0], self.constants[3], None)
 
@@ -171,7 +171,7 @@ cdef class ScaledDotProductFlashAttentionForCpuBackward0(AttentionNode):
         cdef list found = self.found
         if found is None:
             found = self.by_blocks(<cnp.ndarray> g)
-            if request.may_consume:             # no other backward comes: the gradients that are asked for next are these
+            if request.may_consume:             # no other backward follows: the next requests are for these gradients
                 self.found = found
         return found[i]
 
@@ -195,7 +195,7 @@ cdef class ScaledDotProductFlashAttentionForCpuBackward0(AttentionNode):
         return [(<object> array).reshape(shape_of(<Tensor> unpack(self, i))) for i, array in enumerate(found)]
 
     cdef object vjp(self, object g, int i):
-        """As operations on what was saved: the formula without blocks."""
+        """The formula without blocks, as operations on the saved inputs."""
         cdef object q = unpack(self, 0), k = unpack(self, 1)
         self.check_mask()
         y = probabilities(q, k, self.mask, self.constants[3], self.constants[0])
@@ -222,7 +222,7 @@ cdef class ScaledDotProductFlashAttentionForCpuBackward0(AttentionNode):
 
 
 cdef object probabilities(object q, object k, object mask, double scale, bint causal):
-    """softmax(q @ k.T * scale + mask) as operations; zeros for a query that sees nothing."""
+    """softmax(q @ k.T * scale + mask) by operations; zeros for a query that sees nothing."""
     scores = q @ k.transpose(-2, -1) * scale
     if causal:
         scores = scores.masked_fill(new_tensor(~np.tri(q.shape[-2], k.shape[-2], dtype=bool)), -inf)
@@ -236,7 +236,7 @@ cdef object probabilities(object q, object k, object mask, double scale, bint ca
 
 
 cdef object score_gradient(object g, object y, object v, double scale):
-    """That of the products of queries and keys, of that of the result and the probabilities."""
+    """The gradient of the products of queries and keys, from the result's gradient and the probabilities."""
     slopes = g @ v.transpose(-2, -1)
     return y * (slopes - (slopes * y).sum(-1, True)) * scale
 
@@ -288,7 +288,7 @@ cdef int check_matching(tuple q, tuple k, tuple v) except -1:
 
 
 cdef object repeated_heads(object x, object heads, str name):
-    """Keys or values of fewer heads, each for several heads of queries."""
+    """Keys or values with fewer heads, repeated for several query heads each."""
     cdef int ndim = x.ndim
     own = x.shape[ndim - 3] if ndim > 2 else 0
     if own < 1 or heads % own:
@@ -300,13 +300,13 @@ cdef object repeated_heads(object x, object heads, str name):
 # the operation
 
 cdef object by_operations(object q, object k, object v, object mask, double rate, bint causal, double scale):
-    """With dropout, or a mask that has a gradient."""
+    """The operation with dropout, or with a mask that requires grad."""
     y = probabilities(q, k, mask, scale, causal)
     return (y if rate == 0 else dropout(y, rate, True)) @ v
 
 
 cdef Tensor by_blocks(Tensor query, Tensor key, Tensor value, Tensor mask, bint causal, double scale, object given_scale):
-    """Of one type and one rank, with the same samples and heads."""
+    """The operation by blocks; operands have the same type, rank, samples and heads."""
     cdef cnp.ndarray q = in_heads(query.array), k = in_heads(key.array), v = in_heads(value.array), sums = sums_like(q)
     cdef cnp.ndarray seen = mask_array(mask, shape_of(query), code_of(q), cnp.PyArray_DIM(k, 2))
     cdef Attention a = described(q, k, v, seen, sums, scale, causal)
@@ -335,7 +335,7 @@ cdef Tensor recorded(Tensor y, Tensor query, Tensor key, Tensor value, Tensor ma
 
 
 def batched_attention(call, query, key, value, attn_mask=None, *args, **kwargs):
-    """What is not batched is broadcast along the samples."""
+    """Operands that are not batched are broadcast along the samples."""
     rank = max([rank_of(x) for x in (query, key, value)])
     if attn_mask is not None:
         rank = max(rank, rank_of(attn_mask))
@@ -353,10 +353,10 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     """scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None) -> Tensor
 
     softmax(query @ key.T * scale + mask) @ value: queries (..., L, E), keys (..., S, E) and values (..., S, V) give
-    (..., L, V). The mask, (..., L, S), is of bools (True: may be looked at) or is added; `is_causal` lets a query see the
-    keys up to its own number. `scale` is 1 / sqrt(E) by default. `dropout_p` of the weights are set to 0. With
-    `enable_gqa`, keys and values may have fewer heads, the third dimension from the end, each for several of queries.
-    The weights are computed block by block, and not kept. RuntimeError for types or sizes that don't fit.
+    (..., L, V). The mask, (..., L, S), is boolean (True: attend) or is added; with `is_causal`, a query sees the keys up to
+    its own number. `scale` is 1 / sqrt(E) by default. A share `dropout_p` of the weights is set to 0. With `enable_gqa`,
+    keys and values may have fewer heads (the third dimension from the end), each for several query heads.
+    The weights are computed block by block and not saved. RuntimeError for types or sizes that don't fit.
     Source: Vaswani et al., "Attention is all you need" (2017).
 
     >>> import autograd_cy as ag
@@ -392,7 +392,7 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
 
 
 cdef bint fits(Tensor mask, tuple sizes, Py_ssize_t columns) except -1:
-    """Whether the mask can be broadcast to the scores."""
+    """Whether the mask broadcasts to the scores."""
     cdef tuple scores = sizes[:len(sizes) - 1] + (columns,)
     return cnp.PyArray_NDIM(mask.array) <= len(sizes) and broadcast_sizes(shape_of(mask), scores) == scores
 
@@ -404,7 +404,7 @@ cdef bint suits_blocks(Tensor q, Tensor k, Tensor v):
 
 
 cdef tuple in_one_shape(Tensor q, Tensor k, Tensor v):
-    """All three with the same samples and heads: expanded where that has to be."""
+    """All three expanded to the same samples and heads."""
     cdef tuple first = shape_of(q), second = shape_of(k), third = shape_of(v)
     first, second, third = first[:len(first) - 2], second[:len(second) - 2], third[:len(third) - 2]
     if first == second == third:

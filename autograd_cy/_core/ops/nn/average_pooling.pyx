@@ -1,4 +1,4 @@
-"""Pooling by the mean of each window, with a stride or adaptive, and by the p-norm."""
+"""Pooling by the mean of each window, strided or adaptive, and by the p-norm."""
 
 import numpy as np
 
@@ -92,7 +92,7 @@ cdef object strided(object input, int dims, Pooling windows, object count_includ
 
 
 cdef object integer_means(object x, tuple sizes, tuple counts, Pooling windows, object count_include_pad, object divisor):
-    """Of int64, towards zero: by differences of running sums."""
+    """The means of int64, rounded towards zero, by differences of cumulative sums."""
     cdef int axis = x.ndim - len(sizes)
     total = np.int64(1)
     for n, count, kernel, stride, padding in zip(sizes, counts, windows.kernel, windows.stride, windows.padding):
@@ -128,8 +128,8 @@ def avg_pool1d(input, kernel_size, stride=(), padding=0, ceil_mode=False, count_
     """avg_pool1d(input, kernel_size, stride=(), padding=0, ceil_mode=False, count_include_pad=True) -> Tensor: the mean of
     each window along the last dimension of an input (N, C, L) or (C, L).
 
-    The stride is the kernel's size where none is given. The padding is of zeros, which count unless `count_include_pad` is
-    False. RuntimeError for windows that don't fit.
+    The stride is the kernel's size by default. Padding is zeros, which count unless `count_include_pad` is False.
+    RuntimeError for windows that don't fit.
 
     >>> import autograd_cy as ag
     >>> ag.avg_pool1d(ag.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
@@ -147,9 +147,9 @@ def avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
     """avg_pool2d(input, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None)
     -> Tensor: the mean of each window of planes (N, C, H, W) or (C, H, W).
 
-    Sizes of windows are one number, or one for each dimension; the stride is the kernel's size where none is given. The
-    padding is of zeros, which count unless `count_include_pad` is False. Sums are divided by `divisor_override` if that is
-    given. RuntimeError for windows that don't fit.
+    Sizes of windows are one number, or one for each dimension; the stride is the kernel's size by default. Padding is zeros,
+    which count unless `count_include_pad` is False. Sums are divided by `divisor_override` if that is given. RuntimeError
+    for windows that don't fit.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.avg_pool2d(ag.tensor([[[1.0, 3.0], [2.0, 0.0]]]), 2)
@@ -215,7 +215,7 @@ def adaptive_avg_pool1d(input, output_size):
 @op(namespace="nn.functional", batch=PlanesRule(2))
 def adaptive_avg_pool2d(input, output_size):
     """adaptive_avg_pool2d(input, output_size) -> Tensor: the means of windows that cover the planes of an input (N, C, H, W)
-    or (C, H, W), as many along each dimension as `output_size` says (None: as there are).
+    or (C, H, W): `output_size` along each dimension (None: the input's size).
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.adaptive_avg_pool2d(ag.arange(6.0).reshape(1, 2, 3), 1)
@@ -226,7 +226,7 @@ def adaptive_avg_pool2d(input, output_size):
 
 @op(namespace="nn.functional", batch=PlanesRule(3))
 def adaptive_avg_pool3d(input, output_size):
-    """adaptive_avg_pool3d(input, output_size) -> Tensor: the same of an input (N, C, D, H, W) or (C, D, H, W); see
+    """adaptive_avg_pool3d(input, output_size) -> Tensor: the same for an input (N, C, D, H, W) or (C, D, H, W); see
     adaptive_avg_pool2d().
 
     >>> import autograd_cy as ag
@@ -265,13 +265,13 @@ cdef object power_pooled(object input, object norm_type, object kernel_size, obj
 
 
 cdef object root_of(object sums, object norm_type):
-    """The sums ** (1 / norm_type), whose derivatives at 0 are 0, forwards and backwards."""
+    """sums ** (1 / norm_type), whose derivatives at 0 are 0, in forward and reverse mode."""
     cdef object some = sums != 0
     return sums.where(some, 1).pow(1.0 / norm_type).where(some, 0.0 if norm_type > 0 else float("inf"))
 
 
 cdef bint powers_fit(Tensor input, Tensor sums, int dims):
-    """Whether the root of the largest sum of powers in each plane, and its derivatives, stay in the range of the type."""
+    """Whether the roots of the planes' largest sums of powers, and their derivatives, stay in the range of the type."""
     cdef cnp.ndarray array = values_of(sums).array
     if values_fit(array):
         return True

@@ -1,4 +1,4 @@
-"""embedding_bag: sums, means and largest elements of bags of rows of a table; its gradient touches the rows that were read."""
+"""embedding_bag: sums, means and maxima of bags of rows of a table. Its gradient touches only the rows that were read."""
 
 import numpy as np
 
@@ -34,12 +34,12 @@ cdef enum Mode:
 # arrays
 
 cdef class Bags:
-    """Which rows make which bag, those of the padding left out."""
-    cdef cnp.ndarray rows           # their numbers, one bag behind the other
-    cdef cnp.ndarray starts         # where each bag begins, and where the last one ends
-    cdef cnp.ndarray places         # of the rows among the indices; None: these are the first
-    cdef cnp.ndarray largest        # of 'max': the number of the row of each element
-    cdef cnp.ndarray times          # how often each row was read, if its gradient is divided by that
+    """The rows of each bag, without padding."""
+    cdef cnp.ndarray rows           # their numbers, bag after bag
+    cdef cnp.ndarray starts         # the start of each bag, and the end of the last one
+    cdef cnp.ndarray places         # of the rows among the indices; None: they are the first
+    cdef cnp.ndarray largest        # for 'max': the row number of each element
+    cdef cnp.ndarray times          # how often each row was read, if gradients are divided by it
     cdef Py_ssize_t n_indices
 
     cdef Py_ssize_t count(self):
@@ -53,14 +53,14 @@ cdef class Bags:
         return np.repeat(np.arange(self.count()), self.sizes())
 
     cdef cnp.ndarray chosen(self, cnp.ndarray values):
-        """What belongs to the rows of an array that has one element for each index."""
+        """The rows' elements of an array with one element for each index."""
         return values[:cnp.PyArray_DIM(self.rows, 0)] if self.places is None else values[self.places]
 
     cdef object positions(self):
         return np.arange(cnp.PyArray_DIM(self.rows, 0)) if self.places is None else self.places
 
     cdef object scales(self, bint mean):
-        """What a row's gradient is multiplied by, besides the sample's weight; None: 1."""
+        """The factors of the rows' gradients, besides sample weights; None: 1."""
         scales = None
         if mean:
             scales = 1.0 / np.repeat(self.sizes(), self.sizes())
@@ -70,7 +70,7 @@ cdef class Bags:
 
 
 cdef Bags bags_of(cnp.ndarray indices, cnp.ndarray starts, Py_ssize_t n, Py_ssize_t padding, bint by_frequency):
-    """Of checked starts; RuntimeError for a number that is not in [0, n)."""
+    """The bags for checked starts; RuntimeError for an index that is not in [0, n)."""
     cdef Bags bags = Bags()
     if not all_inside(indices, n):
         raise RuntimeError("embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be "
@@ -90,7 +90,7 @@ cdef Bags bags_of(cnp.ndarray indices, cnp.ndarray starts, Py_ssize_t n, Py_ssiz
 
 
 cdef cnp.ndarray in_bags(cnp.ndarray table, Bags bags, int mode, cnp.ndarray factors):
-    """The sums, means or largest elements; of the last, also where they are (into `bags.largest`)."""
+    """The sums, means or maxima; for maxima, sets `bags.largest` to their rows."""
     cdef int dtype_code = kernel_code(table)
     cdef npy_intp[2] dims
     dims[0], dims[1] = bags.count(), cnp.PyArray_DIM(table, 1)
@@ -173,7 +173,7 @@ cdef class EmbeddingBagBackward0(Node):
 
     cdef object vjp_array(self, object g, int i, Request *request):
         cdef cnp.ndarray factors = None
-        saved_array(self, 1)            # freed, or changed in place: an error
+        saved_array(self, 1)            # raises if it was freed or changed in place
         if i == 1:
             return self.factors_gradient(<cnp.ndarray> g)
         if self.constants[3]:
@@ -239,7 +239,7 @@ cdef class EmbeddingBagBackward0(Node):
 # the operation
 
 cdef cnp.ndarray starts_of(cnp.ndarray offsets, Py_ssize_t length, bint include_last_offset):
-    """Where each bag begins, and where the last one ends: with the indices, also if the last offset is before."""
+    """The start of each bag, and the end of the last one: the number of indices, even if the last offset is less."""
     if include_last_offset and not offsets.size:
         raise RuntimeError("include_last_offset: number of offset should be at least 1")
     if offsets.size and offsets[0] != 0:
@@ -289,7 +289,7 @@ cdef int check(Tensor w, Tensor i, Tensor o, int mode, bint scaled, bint sparse,
 
 
 cdef Py_ssize_t padding_row(object padding_idx, Py_ssize_t n) except -2:
-    """Counted from the front; -1 if there is none."""
+    """The padding row, counted from the front; -1 if there is none."""
     if padding_idx is None:
         return -1
     if not -n <= padding_idx < n:
@@ -302,12 +302,12 @@ def embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode: int 
                   include_last_offset=False, padding_idx=None):  # fmt: skip
     """embedding_bag(weight, indices, offsets, scale_grad_by_freq=False, mode=0, ...) -> (Tensor, Tensor, Tensor, Tensor)
 
-    Sums (mode 0), means (1) or largest elements (2) of bags of rows of `weight` (n, d): those that the integers `indices`
-    name, from each of the `offsets` to the next; `include_last_offset`: the last of them begins no bag. Row `padding_idx`
-    counts for nothing; sums take `per_sample_weights`, one for each index. With `scale_grad_by_freq`, a row's gradient is
-    divided by how often it was read; of equal largest elements, the first has the gradient. The result: the bags (bags, d),
-    0 for an empty one; the number of each index's bag; the sizes of the bags (0 for sums); the rows of the largest elements
-    (bags, d), or the sizes again. RuntimeError for shapes and types that don't fit, and for an index out of range.
+    Sums (mode 0), means (1) or maxima (2) of bags of rows of `weight` (n, d). A bag has the rows in `indices` from one of the
+    `offsets` to the next; with `include_last_offset`, the last offset starts no bag. Row `padding_idx` is skipped; sums take
+    `per_sample_weights`, one for each index. With `scale_grad_by_freq`, a row's gradient is divided by how often it was read;
+    the first of equal maxima gets the gradient. The result: the bags (bags, d), 0 for an empty bag; the number of each
+    index's bag; the sizes of the bags (0 for sums); the rows of the maxima (bags, d), or the sizes again. RuntimeError for
+    shapes and types that don't fit, and for an index out of range.
     With `sparse`, the gradient of the weight is a sparse tensor.
 
     >>> import autograd_cy as ag

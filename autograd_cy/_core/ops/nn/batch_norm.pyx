@@ -25,7 +25,7 @@ cnp.import_array()
 
 @cython.final
 cdef class NativeBatchNormBackward0(ChannelNorm):
-    """The constants: the running mean and variance, for who asks; the gradient doesn't read them."""
+    """The constants: the running mean and variance, for inspection; the gradient doesn't read them."""
 
     cdef tuple constant_names(self):
         return ("running_mean", "running_var")
@@ -54,7 +54,7 @@ cdef int refuse_gradient(Tensor x, str name) except -1:
 
 
 cdef int move(Tensor average, cnp.ndarray now, double momentum) except -1:
-    """Move a running average, in its own memory, towards what is now."""
+    """Move a running average in place towards the current statistics."""
     cdef int dtype_code = kernel_code(average.array)
     cdef cnp.ndarray before = flat(average.array, dtype_code), after = vector(dtype_code, cnp.PyArray_SIZE(now))
     move_averages(dtype_code, data_of(before), <double *> data_of(now), cnp.PyArray_SIZE(now), momentum, data_of(after))
@@ -64,7 +64,7 @@ cdef int move(Tensor average, cnp.ndarray now, double momentum) except -1:
 # the operation
 
 def batched_batch_norm(call, input, weight, bias, running_mean, running_var, training, momentum, eps, cudnn_enabled):
-    """The channels of all samples are channels of one."""
+    """Fold the samples into the channels."""
     cdef int rank = rank_of(input)
     if rank == 1 and not input.shape[0]:
         return call.value(input).clone()
@@ -136,7 +136,7 @@ def batch_norm(input, weight, bias, running_mean, running_var, training, momentu
 
 cdef Tensor finished(Tensor x, Tensor w, Tensor b, cnp.ndarray array, Planes planes, cnp.ndarray means, cnp.ndarray scales,
                      double eps, bint training, tuple running):
-    """The result, recorded if that is wanted."""
+    """The result, recorded if needed."""
     cdef bint channels_last = has_channels_last(x.array)
     cdef cnp.ndarray y = in_type(normalized(array, &planes, means, scales, w, b), code_of(x.array))
     cdef ChannelNorm node
@@ -162,7 +162,7 @@ def instance_norm(input, weight, bias, running_mean, running_var, use_input_stat
     """
     cdef tuple sizes = shape_of(tensor_argument(input, "instance_norm", "input", 1))
     if len(sizes) < 2:
-        planes_of((<Tensor> input).array)           # which says why not
+        planes_of((<Tensor> input).array)           # raises with the reason
     if not use_input_stats and (running_mean is None or running_var is None):
         raise RuntimeError("Expected running_mean and running_var to be defined when use_input_stats is false")
     n, channels = sizes[:2]

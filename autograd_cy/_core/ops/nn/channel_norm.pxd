@@ -9,11 +9,11 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 cdef class ChannelNorm(Node):
     cdef Planes planes
     cdef bint corrected                 # the statistics are the input's own
-    cdef bint channels_last             # the input has them, and so do results and gradients ...
-    cdef bint at_end                    # ... which the kernels see as (N, ..., C)
+    cdef bint channels_last             # of the input, and so of results and gradients ...
+    cdef bint at_end                    # ... which the kernels view as (N, ..., C)
     cdef double eps
-    cdef cnp.ndarray means, scales      # in float32 or float64, until they are given up
-    cdef cnp.ndarray sums               # those of the gradient over planes, for the gradients that are asked for next
+    cdef cnp.ndarray means, scales      # in float32 or float64, until they are released
+    cdef cnp.ndarray sums               # the gradient's sums over planes, kept for the next requests
 
     cdef object shown(self, cnp.ndarray numbers)
     cdef cnp.ndarray products(self, cnp.ndarray g, cnp.ndarray x, bint keep)

@@ -1,4 +1,4 @@
-"""What batch_norm and group_norm share: arrays seen as planes, and the node."""
+"""Code shared by batch_norm and group_norm: arrays as planes, and the node."""
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
 from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second, in_format
@@ -28,7 +28,7 @@ cdef cnp.ndarray vector(int dtype_code, Py_ssize_t n):
 
 
 cdef Planes planes_of(cnp.ndarray x) except *:
-    """Of an array (N, C, ...), with statistics for each channel."""
+    """The planes of an array (N, C, ...), with statistics for each channel."""
     cdef int axis, ndim = cnp.PyArray_NDIM(x)
     cdef Planes planes
     if ndim < 2:
@@ -42,12 +42,12 @@ cdef Planes planes_of(cnp.ndarray x) except *:
 
 
 cdef inline npy_intp elements_of(const Planes *planes) noexcept:
-    """How many elements have the same statistics."""
+    """The number of elements that share statistics."""
     return planes.count * planes.size // planes.groups if planes.groups else 0
 
 
 cdef cnp.ndarray moments_of(cnp.ndarray x, const Planes *planes, double eps, cnp.ndarray means, cnp.ndarray scales):
-    """Write the means and scales of a dense array; the variances, in float64. `per` is 1."""
+    """Write the means and scales of a dense array, and return the variances in float64. `per` is 1."""
     cdef int dtype_code = code_of(x)
     cdef npy_intp n = elements_of(planes)
     cdef cnp.ndarray sums = vector(FLOAT64, 2 * max(sums_of(planes), planes.groups))
@@ -77,7 +77,7 @@ cdef cnp.ndarray normalized(cnp.ndarray x, const Planes *planes, cnp.ndarray mea
 
 
 cdef int check_channels(Planes planes, tuple tensors, str names) except -1:
-    """Each tensor (or None) is a vector with a number for each channel."""
+    """Check that each tensor (or None) is a vector with an element for each channel."""
     for name, x in zip(names.split(), tensors):
         if x is not None and shape_of(<Tensor> x) != (planes.channels,):
             raise RuntimeError(f"{name} should contain {planes.channels} elements not {(<Tensor> x).array.size}")
@@ -115,7 +115,7 @@ cdef class ChannelNorm(Node):
         return self.shown(self.scales)
 
     cdef object shown(self, cnp.ndarray numbers):
-        unpack(self, 0)                         # complains if they were given up
+        unpack(self, 0)                         # raises if they were released
         return new_tensor(numbers.copy() if self.corrected else numbers[:0].copy())
 
     cdef object vjp_array(self, object gradient, int i, Request *request):
@@ -137,7 +137,7 @@ cdef class ChannelNorm(Node):
         return gradient if out is came else channels_second(in_type(out, self.dtype_codes[0]))
 
     cdef cnp.ndarray products(self, cnp.ndarray g, cnp.ndarray x, bint keep):
-        """For each plane the sums of g, and of g * (x - mean); kept if no other backward comes: all inputs need the same."""
+        """For each plane, the sums of g and of g * (x - mean). `keep` them for the other inputs, which need the same."""
         if self.sums is not None:
             return self.sums
         cdef cnp.ndarray sums = vector(FLOAT64, 2 * sums_of(&self.planes))
@@ -209,19 +209,19 @@ cdef class ChannelNorm(Node):
         return (x - self.statistics_like(self.means)) * scale, scale
 
     cdef object by_statistics(self, object x):
-        """The input, or what has its shape, so that what has the same statistics lies along `dims`."""
+        """The input (or an array of its shape) reshaped so that elements with the same statistics lie along `dims`."""
         raise NotImplementedError
 
     cdef tuple dims(self):
         raise NotImplementedError
 
     cdef object statistics_like(self, cnp.ndarray numbers):
-        """Statistics that are not the input's own, so that they broadcast to it."""
+        """Other statistics than the input's, in a shape that broadcasts to it."""
         raise NotImplementedError
 
 
 cdef Tensor record_norm(ChannelNorm node, cnp.ndarray array, Tensor x, Tensor weight, Tensor bias):
-    """The result, recorded as that node of all three (None: there is none)."""
+    """The result, recorded with this node and the three inputs (None if absent)."""
     node.dtype_codes[0] = node.dtype_codes[1] = node.dtype_codes[2] = code_of(x.array)
     save_input(node, 0, x)
     if weight is not None:

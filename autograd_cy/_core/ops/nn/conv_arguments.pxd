@@ -1,4 +1,4 @@
-"""What convolutions take."""
+"""Checks of the arguments of convolutions."""
 
 from autograd_cy._core.graph.tensor cimport Tensor
 

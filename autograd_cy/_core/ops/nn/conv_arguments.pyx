@@ -1,11 +1,11 @@
-"""What convolutions take: sizes, settings and types that fit together."""
+"""Checks of the sizes, settings and types of convolutions."""
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, INT64, LONGDOUBLE, code_of, type_word
 from autograd_cy._core.graph.tensor cimport Tensor
 
 C_TYPES = ("bool", "unsigned char", "signed char", "short int", "int", "long int", "c10::Half", "float", "double",
            "c10::complex<float>", "c10::complex<double>")           # as PyTorch calls them
-LARGEST = 1 << 60               # of a stride, padding or dilation: sums of two of them are numbers of 64 bits
+LARGEST = 1 << 60               # stride, padding or dilation: the sum of two fits 64 bits
 
 
 cdef tuple integers(object value, str operation, str name, int position):
@@ -27,7 +27,7 @@ cdef object within(object number, str operation, str name):
 
 
 cdef tuple expanded(tuple values, str name, int n):
-    """One for each dimension."""
+    """Expand to one number for each dimension."""
     if len(values) == 1:
         return values * n
     if len(values) != n:
@@ -90,7 +90,7 @@ cdef str by(sizes):
 
 
 cdef str named(str name, tuple values):
-    """As PyTorch shows a setting: one dimension as two."""
+    """A setting as PyTorch shows it, with one dimension as two."""
     values = (1, *values) if len(values) == 1 else values
     axes = ("depth", "height", "width")[3 - len(values):]
     return " ".join([f"{name}_{axis}: {value}" for axis, value in zip(axes, values, strict=True)])
@@ -106,7 +106,7 @@ cdef int check_sizes(tuple own, tuple weight) except -1:
 
 
 cdef tuple result_sizes(tuple own, tuple weight, tuple stride, tuple padding, tuple dilation):
-    """Of nothing (no channels) nothing is computed, as in PyTorch."""
+    """The sizes of the result. Without channels it is empty, as in PyTorch."""
     cdef tuple padded = tuple([n + 2 * p for n, p in zip(own[2:], padding, strict=True)])
     cdef tuple extent = tuple([d * (k - 1) + 1 for k, d in zip(weight[2:], dilation, strict=True)])
     check_sizes(own, weight)
@@ -135,7 +135,7 @@ cdef tuple transposed_sizes(tuple own, tuple weight, tuple stride, tuple padding
 
 
 cdef int check_memory(tuple sizes, str operation) except -1:
-    """Refuse results that no memory could hold, before a product of sizes overflows."""
+    """Refuse results too large for any memory, before a product of sizes overflows."""
     cdef object count = 1
     for n in sizes:
         count *= max(n, 1)

@@ -1,4 +1,4 @@
-"""Convolutions of arrays, of any type and sizes that fit: what the operation computes, and its gradients."""
+"""Convolutions of arrays and their gradients, for any type and sizes that fit."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ cdef enum:
 
 cdef Geometry geometry(tuple images, tuple weight, tuple result, tuple stride, tuple padding, tuple dilation,
                        object groups) except *:
-    """Of the convolution that makes `result` from `images`, which for a transposed one is that of its gradient."""
+    """The geometry of the convolution from `images` to `result`. For a transposed one, that is its gradient's convolution."""
     cdef Geometry of
     cdef int k, missing = 5 - len(images)
     of.batch, of.groups, of.channels, of.filters = images[0], groups, weight[1], weight[0] // groups
@@ -56,13 +56,13 @@ cdef cnp.ndarray empty(int dtype_code, tuple sizes):
 
 
 cdef bint has_none(const Geometry *of) noexcept:
-    """Whether there is nothing to sum, or nobody to see the sum."""
+    """Whether there is nothing to sum, or no result."""
     return (of.batch == 0 or of.channels == 0 or of.filters == 0 or of.pixels == 0 or of.places == 0 or of.taps == 0
             or of.groups == 0)
 
 
 cdef bint goes_by_channels(const Geometry *of, bint channels_last) noexcept:
-    """Whether kernels take arrays as they lie in memory where those have channels last."""
+    """Whether kernels take arrays with channels last as they are."""
     return channels_last and not has_none(of) and of.batch * of.places >= FEWEST
 
 
@@ -104,7 +104,7 @@ cdef cnp.ndarray padded(cnp.ndarray matrices):
 
 cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, tuple sizes,
                            bint channels_last):
-    """An array of those sizes, in the type in which it is computed."""
+    """The convolution, an array of these sizes, in the kernel's type."""
     cdef int dtype_code = kernel_code(x)
     bias = None if bias is None else flat(bias, dtype_code)
     if goes_by_channels(of, channels_last) and not is_narrow(of, of.filters):
@@ -136,7 +136,7 @@ cdef cnp.ndarray convolved_in_order(const Geometry *of, cnp.ndarray x, cnp.ndarr
 
 
 cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weight, tuple sizes, bint channels_last):
-    """The gradient for what was convolved: of those sizes."""
+    """The gradient of the images, of these sizes."""
     cdef int dtype_code = kernel_code(g)
     cdef cnp.ndarray x
     cdef Geometry back
@@ -160,7 +160,7 @@ cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray w
 
 
 cdef bint is_convolution_back(const Geometry *of, Geometry *back) noexcept:
-    """Whether the gradient is a convolution with the taps from the last one on, and which."""
+    """Whether the gradient is a convolution with reversed taps; writes its geometry."""
     cdef int k
     back[0] = of[0]
     back.channels, back.filters, back.pixels, back.places = of.filters, of.channels, of.places, of.pixels
@@ -173,7 +173,7 @@ cdef bint is_convolution_back(const Geometry *of, Geometry *back) noexcept:
 
 
 cdef cnp.ndarray correlated(const Geometry *of, cnp.ndarray x, cnp.ndarray g, tuple sizes, bint channels_last):
-    """The gradient for the weight: of those sizes."""
+    """The gradient of the weight, of these sizes."""
     cdef int dtype_code = kernel_code(g)
     cdef cnp.ndarray weight
     if goes_by_channels(of, channels_last):
@@ -197,7 +197,7 @@ cdef cnp.ndarray correlated(const Geometry *of, cnp.ndarray x, cnp.ndarray g, tu
 
 
 cdef cnp.ndarray summed(cnp.ndarray g, tuple sizes):
-    """The gradient for the bias: of those sizes."""
+    """The gradient of the bias, of these sizes."""
     cdef cnp.ndarray bias = empty(kernel_code(g), sizes)
     if cnp.PyArray_SIZE(g) == 0:
         bias.fill(0)
@@ -210,7 +210,7 @@ cdef cnp.ndarray summed(cnp.ndarray g, tuple sizes):
 
 cdef cnp.ndarray computed(cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, tuple stride, tuple padding, tuple dilation,
                           bint transposed, object groups, tuple sizes, bint channels_last):
-    """The result, of those sizes and of the operands' type."""
+    """The result, of these sizes and of the operands' type."""
     cdef tuple own = sizes_of(x), weights = sizes_of(weight)
     cdef Geometry of
     cdef cnp.ndarray y
@@ -232,7 +232,7 @@ cdef cnp.ndarray computed(cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, t
 
 cdef cnp.ndarray of_integers(cnp.ndarray x, cnp.ndarray weight, tuple stride, tuple padding, tuple dilation, bint transposed,
                              object groups, tuple sizes):
-    """Tap by tap: BLAS knows no integers."""
+    """Tap by tap, since BLAS has no integers."""
     cdef tuple own = sizes_of(x), images = sizes if transposed else own, places = own if transposed else sizes
     whole = np.zeros(images[:2] + tuple([n + 2 * p for n, p in zip(images[2:], padding, strict=True)]), x.dtype)
     inner = (..., *[slice(p, p + n) for n, p in zip(images[2:], padding, strict=True)])

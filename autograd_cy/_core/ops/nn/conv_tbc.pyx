@@ -1,4 +1,4 @@
-"""conv_tbc: conv1d of an input whose time comes first, then the batch, then the channels."""
+"""conv_tbc: conv1d of an input (time, batch, channels)."""
 
 cimport cython
 
@@ -55,8 +55,8 @@ cdef int check_operands(tuple own, tuple weight, tuple bias) except -1:
 def conv_tbc(input, weight, bias, pad: int = 0):
     """conv_tbc(input, weight, bias, pad=0) -> Tensor: conv1d() of an input (time, batch, channels).
 
-    `weight` is (k, channels, filters), `bias` has an element for each filter; `pad` zeros are before and after all times.
-    RuntimeError for what doesn't fit.
+    `weight` is (k, channels, filters), `bias` has an element for each filter; `pad` zeros precede and follow the times.
+    RuntimeError for sizes that don't fit.
 
     >>> import autograd_cy as ag
     >>> ag.conv_tbc(ag.tensor([[[1.0]], [[2.0]], [[4.0]]]), ag.tensor([[[-1.0]], [[1.0]]]), ag.zeros(1)).flatten()

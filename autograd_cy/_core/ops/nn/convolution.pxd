@@ -1,4 +1,4 @@
-"""Convolutions of tensors that are no batches."""
+"""Convolutions of tensors that are not batched."""
 
 from autograd_cy._core.graph.tensor cimport Tensor
 

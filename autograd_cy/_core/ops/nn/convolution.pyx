@@ -1,4 +1,4 @@
-"""convolution: in one to three dimensions, and transposed; what conv1d, conv2d and the others call."""
+"""convolution in one to three dimensions, also transposed. conv1d, conv2d and the others call it."""
 
 cimport cython
 
@@ -27,15 +27,15 @@ cnp.import_array()
 # the node
 
 cdef object nothing_of(object x):
-    """0, with the history of a tensor: what the gradients of an empty batch depend on."""
+    """0 with the history of a tensor, for gradients of an empty batch."""
     return x.reshape(-1)[:0].sum()
 
 
 @cython.final
 cdef class ConvolutionBackward0(Node):
-    """Its constants: the settings as they were given (one for all dimensions, or one for each), the sizes of the bias, the
-    input, the weight and the result."""
-    cdef cnp.ndarray dense              # the gradient that came, until all that are computed from it are
+    """Its constants: the settings as given (one for all dimensions, or one for each), the sizes of the bias, the input, the
+    weight and the result."""
+    cdef cnp.ndarray dense              # the incoming gradient, until all gradients are computed from it
 
     cdef tuple saved_names(self):
         return ("input", "weight", None)
@@ -65,13 +65,13 @@ cdef class ConvolutionBackward0(Node):
         return in_type_and_order(out, code_of(g))
 
     cdef cnp.ndarray dense_gradient(self, cnp.ndarray g, Request *request, bint channels_last):
-        """The gradient, which is copied once where it is not dense, or not in the order that the kernels take."""
+        """The gradient, copied once if it is not dense or not in the kernels' order."""
         if is_flat(channels_at_end(g) if channels_last else g):
             return g
         if self.dense is not None:
             return self.dense
         g = in_format(g, True) if channels_last else copied(g)
-        if request.may_consume:         # no other backward comes: what is asked for next is computed from this one, too
+        if request.may_consume:         # no other backward follows: the next requests use the same gradient
             self.dense = g
         return g
 
@@ -127,7 +127,7 @@ cdef tuple unchanged(Node node, cnp.ndarray array, tuple sizes):
 
 
 cdef tuple left_over(tuple sizes, tuple places, tuple kernel, tuple stride, tuple padding, tuple dilation):
-    """By how much images are larger than what a transposed convolution makes of the places."""
+    """By how much images exceed the result of the transposed convolution of the places."""
     cdef int n = len(sizes)
     stride, padding = expanded(stride, "stride", n), expanded(padding, "padding", n)
     dilation = expanded(dilation, "dilation", n)
@@ -136,7 +136,7 @@ cdef tuple left_over(tuple sizes, tuple places, tuple kernel, tuple stride, tupl
 
 
 cpdef object weight_gradient(object x, object g, tuple kernel, tuple stride, tuple padding, tuple dilation, object groups):
-    """In operations: a convolution of the images by what comes back, of which batch and channels change places."""
+    """By operations: the images convolved by the incoming gradient, with batch and channels exchanged."""
     cdef int n = len(kernel)
     batch, channels = x.shape[0], x.shape[1] // groups
     x = x.reshape(batch, groups, channels, *x.shape[2:]).transpose(0, 2).reshape(channels, groups * batch, *x.shape[2:])
@@ -145,7 +145,7 @@ cpdef object weight_gradient(object x, object g, tuple kernel, tuple stride, tup
 
 
 cdef object first_of(object y, tuple sizes):
-    """The first elements along each dimension but for the first two: what came of a rest at the end is left out."""
+    """Cut all but the first two dimensions to these sizes: elements from a remainder at the end are left out."""
     for k, size in enumerate(sizes):
         if y.shape[2 + k] != size:
             y = y.narrow(2 + k, 0, size)
@@ -181,11 +181,11 @@ def batched_convolution(call, input, weight, bias, stride, padding, dilation, tr
 def convolution(input, weight, bias, stride: _Dims, padding: _Dims, dilation: _Dims, transposed: bool,
                 output_padding: _Dims, groups: int):
     """convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups) -> Tensor: what
-    conv1d(), conv2d(), conv3d() and their transposed kin call: `input` (batch, channels, sizes...).
+    conv1d(), conv2d(), conv3d() and their transposed versions call; `input` is (batch, channels, sizes...).
 
-    At each place the sum of the kernel's elements times what it sees there. `weight` is (filters, channels / groups,
-    kernel...), or, transposed, (channels, filters / groups, kernel...); `bias` has an element for each filter, or is None.
-    Each setting is a tuple: one for all dimensions, or one for each. RuntimeError for what doesn't fit.
+    At each place, the sum of the kernel times the patch there. `weight` is (filters, channels / groups, kernel...), or,
+    transposed, (channels, filters / groups, kernel...); `bias` has an element for each filter, or is None.
+    Each setting is a tuple: one for all dimensions, or one for each. RuntimeError for sizes and types that don't fit.
 
     >>> import autograd_cy as ag
     >>> x, w = ag.tensor([[[1.0, 2.0, 3.0]]]), ag.tensor([[[1.0, 10.0]]])
@@ -209,7 +209,7 @@ cdef object int_argument(object groups):
 
 cdef Tensor convolution_of(Tensor x, Tensor w, Tensor b, tuple stride, tuple padding, tuple dilation, bint transposed,
                            tuple output_padding, object groups, tuple without_bias):
-    """The convolution, with settings as the node shows them. Without a bias it shows `without_bias` for the sizes of one."""
+    """The convolution, with settings as the node shows them. Without a bias, the node shows `without_bias` as its sizes."""
     cdef tuple own = shape_of(x), weights = shape_of(w), biases = None if b is None else shape_of(b), sizes
     cdef int n = len(weights) - 2
     if n < 1:

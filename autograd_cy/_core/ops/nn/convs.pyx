@@ -1,4 +1,4 @@
-"""conv1d, conv2d, conv3d and their transposed kin: one sample or a batch, padding by its name, complex numbers."""
+"""conv1d, conv2d, conv3d and their transposed versions: one sample or a batch, named padding, complex numbers."""
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, type_word
 from autograd_cy._core.graph.record cimport shape_of, tensor_argument
@@ -18,7 +18,7 @@ cnp.import_array()
 
 
 cdef tuple setting(object value, str operation, str name, int position, int n):
-    """A tuple, of one for each dimension where a number was given."""
+    """A setting as a tuple; a number is repeated for each dimension."""
     if isinstance(value, (tuple, list)):
         return integers(value, operation, name, position)
     if isinstance(value, bool) or not hasattr(value, "__index__"):
@@ -70,7 +70,7 @@ cdef int check_rank(str operation, int n, Tensor x) except -1:
 
 
 cdef tuple named_padding(object input, Tensor weight, str padding, tuple stride, tuple dilation):
-    """The input, with a zero more at the end of a dimension where both sides can't get the same, and the padding."""
+    """(The input, the padding). The input gets an extra zero at the end of a dimension whose total padding is odd."""
     cdef int n = cnp.PyArray_NDIM(weight.array) - 2
     if padding == "valid":
         return input, (0,)
@@ -79,7 +79,7 @@ cdef tuple named_padding(object input, Tensor weight, str padding, tuple stride,
     if any([s != 1 for s in stride]):
         raise RuntimeError("padding='same' is not supported for strided convolutions")
     if n < 1 or cnp.PyArray_NDIM((<Tensor> input).array) != n + 2:
-        return input, (0,) * max(n, 1)                          # which convolution() refuses
+        return input, (0,) * max(n, 1)                          # convolution() refuses these
     total = [d * (k - 1) for k, d in zip(shape_of(weight)[2:], expanded(dilation, "dilation", n), strict=True)]
     if any([t % 2 for t in total]):
         input = constant_pad_nd(input, [pad for t in reversed(total) for pad in (0, t % 2)])
@@ -87,7 +87,7 @@ cdef tuple named_padding(object input, Tensor weight, str padding, tuple stride,
 
 
 cdef object of_any_type(object input, Tensor w, object bias, tuple settings):
-    """The convolution; of complex numbers by three of real ones."""
+    """The convolution; for complex numbers, by three real ones."""
     cdef Tensor x = <Tensor> input
     cdef Tensor b = None if bias is None else tensor_argument(bias, "convolution", "bias", 3)
     cdef int dtype_code = code_of(x.array)
@@ -95,7 +95,7 @@ cdef object of_any_type(object input, Tensor w, object bias, tuple settings):
         if x.batched or w.batched or (b is not None and b.batched):
             return convolution(x, w, bias, *settings)
         stride, padding, dilation, transposed, output_padding, groups = settings
-        # PyTorch's node shows the sizes of a tensor of nothing where there is no bias
+        # without a bias, PyTorch's node shows the sizes of an empty tensor
         return convolution_of(x, w, b, stride, padding, dilation, transposed, output_padding, groups, (0,))
     check_complex(dtype_code, w, b)
     real = convolution(x.real, w.real, None if b is None else b.real, *settings)
@@ -118,11 +118,11 @@ cdef int check_complex(int dtype_code, Tensor weight, Tensor bias) except -1:
 
 @op(batch=COMPOSITE)
 def conv1d(input, weight, bias=None, stride: _Dims = 1, padding: _Dims | str = 0, dilation: _Dims = 1, groups: int = 1):
-    """conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) -> Tensor: what `weight` sees at each place.
+    """conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) -> Tensor: `weight` times each window.
 
     `input` is (batch, channels, n) or one sample (channels, n), `weight` (filters, channels / groups, k), `bias` has an
-    element for each filter. Places are `stride` apart, the kernel's elements `dilation`; `padding` zeros are on both sides,
-    "same" is as many as keep the size, "valid" none. RuntimeError for what doesn't fit.
+    element for each filter. Windows are `stride` apart, the kernel's elements `dilation`; `padding` zeros are on both sides:
+    "same" keeps the size, "valid" means none. RuntimeError for sizes and types that don't fit.
 
     >>> import autograd_cy as ag
     >>> ag.conv1d(ag.tensor([[1.0, 2.0, 4.0, 8.0]]), ag.tensor([[[-1.0, 1.0]]]))
@@ -133,7 +133,7 @@ def conv1d(input, weight, bias=None, stride: _Dims = 1, padding: _Dims | str = 0
 
 @op(batch=COMPOSITE)
 def conv2d(input, weight, bias=None, stride: _Dims = 1, padding: _Dims | str = 0, dilation: _Dims = 1, groups: int = 1):
-    """conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) -> Tensor: what `weight` sees at each place.
+    """conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) -> Tensor: `weight` times each window.
 
     `input` is (batch, channels, height, width) or one sample without batch, `weight` (filters, channels / groups, height,
     width); settings are a number or one for each dimension, else as for conv1d().
@@ -148,7 +148,7 @@ def conv2d(input, weight, bias=None, stride: _Dims = 1, padding: _Dims | str = 0
 
 @op(batch=COMPOSITE)
 def conv3d(input, weight, bias=None, stride: _Dims = 1, padding: _Dims | str = 0, dilation: _Dims = 1, groups: int = 1):
-    """conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) -> Tensor: what `weight` sees at each place.
+    """conv3d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1) -> Tensor: `weight` times each window.
 
     `input` is (batch, channels, depth, height, width) or one sample without batch, `weight` (filters, channels / groups,
     depth, height, width); settings are a number or one for each dimension, else as for conv1d().
@@ -164,7 +164,7 @@ def conv3d(input, weight, bias=None, stride: _Dims = 1, padding: _Dims | str = 0
 def conv_transpose1d(input, weight, bias=None, stride: _Dims = 1, padding: _Dims = 0, output_padding: _Dims = 0,
                      groups: int = 1, dilation: _Dims = 1):
     """conv_transpose1d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1) -> Tensor: the
-    gradient of conv1d() for its input, as an operation of its own.
+    gradient of conv1d() with respect to its input, as an operation.
 
     Each element of `input`, (batch, channels, n) or (channels, n), adds itself times `weight`, (channels, filters / groups,
     k), to the result, whose size is (n - 1) * stride - 2 * padding + dilation * (k - 1) + output_padding + 1.
@@ -180,7 +180,7 @@ def conv_transpose1d(input, weight, bias=None, stride: _Dims = 1, padding: _Dims
 def conv_transpose2d(input, weight, bias=None, stride: _Dims = 1, padding: _Dims = 0, output_padding: _Dims = 0,
                      groups: int = 1, dilation: _Dims = 1):
     """conv_transpose2d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1) -> Tensor: the
-    gradient of conv2d() for its input, as an operation of its own; see conv_transpose1d().
+    gradient of conv2d() with respect to its input, as an operation; see conv_transpose1d().
 
     >>> import autograd_cy as ag
     >>> ag.conv_transpose2d(ag.tensor([[[1.0, 2.0]]]), ag.ones(1, 1, 2, 2))
@@ -194,7 +194,7 @@ def conv_transpose2d(input, weight, bias=None, stride: _Dims = 1, padding: _Dims
 def conv_transpose3d(input, weight, bias=None, stride: _Dims = 1, padding: _Dims = 0, output_padding: _Dims = 0,
                      groups: int = 1, dilation: _Dims = 1):
     """conv_transpose3d(input, weight, bias=None, stride=1, padding=0, output_padding=0, groups=1, dilation=1) -> Tensor: the
-    gradient of conv3d() for its input, as an operation of its own; see conv_transpose1d().
+    gradient of conv3d() with respect to its input, as an operation; see conv_transpose1d().
 
     >>> import autograd_cy as ag
     >>> ag.conv_transpose3d(ag.ones(1, 1, 1, 2), ag.ones(1, 1, 1, 1, 2))

@@ -30,8 +30,8 @@ cnp.import_array()
 # for class numbers
 
 cdef class CrossEntropy(NllNode):
-    """The node, which leads to the scores (slot 0), and has the name that the last of PyTorch's two has."""
-    cdef cnp.ndarray kept           # what forward found out about each sample: the gradient reads it
+    """The node of the scores (slot 0). It has the name of the last of PyTorch's two nodes."""
+    cdef cnp.ndarray kept           # forward's numbers for each sample, which the gradient reads
 
     cdef tuple saved_names(self):
         return ("self", "target", "weight")
@@ -60,7 +60,7 @@ cdef class CrossEntropy(NllNode):
         return True
 
     cdef cnp.ndarray scores_gradient(self, cnp.ndarray g, cnp.ndarray addend, cnp.ndarray out, bint once):
-        """In `out`, or (None) in a copy that had to be made, in the scores if they are given up, or in a new array."""
+        """Writes to `out`. If that is None: to a copy that was needed, to released scores, or to a new array."""
         cdef cnp.ndarray x = saved_array(self, 0), target = flat(saved_array(self, 1), INT64)
         cdef cnp.ndarray weight = self.weights(), kept = self.kept
         cdef int own = code_of(x), dtype_code = kernel_code(x)
@@ -72,18 +72,18 @@ cdef class CrossEntropy(NllNode):
             if copied:
                 out = x
             elif once and is_large(x) and take(self, 0, <PyObject *> x):
-                out = x                         # from here on nothing asks for memory
+                out = x                         # from here on nothing allocates memory
             else:
                 out = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
         put_gradient(g, x, target, weight, self.ignore_index, kept, self.reduction == NONE, self.divisor(), addend, out)
         return in_type(out, own)
 
     cdef object vjp(self, object g, int i):
-        h = self.gradient(<Tensor> g)           # for the logarithms of the probabilities
+        h = self.gradient(<Tensor> g)           # of the log probabilities
         return log_softmax_gradient(<Tensor> h, <Tensor> self.normalized_scores(), self.dim())
 
     cdef int dim(self) noexcept:
-        """That of the classes."""
+        """The dimension of the classes."""
         return 1 if len(<tuple> self.constants) > 1 else 0
 
     cdef object normalized_scores(self):
@@ -134,7 +134,7 @@ cdef object of_classes(Tensor x, Tensor target, Tensor weight, int reduction, lo
 
 @cython.final
 cdef class DivBackward1(Node):
-    """Of a tensor divided by a constant."""
+    """The node of a tensor divided by a constant."""
 
     cdef tuple constant_names(self):
         return ("other",)
@@ -153,7 +153,7 @@ cdef Tensor divided(Tensor x, object number):
 
 
 cdef object by_class(object x, Tensor weight, int dim):
-    """x times the weight of each class along `dim`, if there are weights."""
+    """x times the class weights along `dim`, if there are any."""
     if weight is None:
         return x
     cdef tuple sizes = shape_of(<Tensor> x)

@@ -1,4 +1,4 @@
-"""ctc_loss: how likely a sequence of probabilities is to mean a target, however the two are aligned."""
+"""ctc_loss: the likelihood of a target under a sequence of probabilities, over all alignments."""
 
 import numpy as np
 
@@ -23,7 +23,7 @@ cnp.import_array()
 
 
 cdef Alignments alignments_of(cnp.ndarray logs, tuple of):
-    """Of arrays that were checked: `of` are the targets, one row a sample, and both lengths."""
+    """For checked arrays: `of` has the targets, one row per sample, and both lengths."""
     cdef cnp.ndarray targets = of[0], input_lengths = of[1], target_lengths = of[2]
     cdef Alignments p
     p.steps, p.samples, p.classes = cnp.PyArray_DIM(logs, 0), cnp.PyArray_DIM(logs, 1), cnp.PyArray_DIM(logs, 2)
@@ -36,7 +36,7 @@ cdef Alignments alignments_of(cnp.ndarray logs, tuple of):
 
 @cython.final
 cdef class CtcLossBackward0(Node):
-    """Its constants: the blank, zero_infinity. The gradient is that of PyTorch, for logarithms that log_softmax() made."""
+    """Its constants: the blank, zero_infinity. Like PyTorch's, the gradient assumes logarithms from log_softmax()."""
     cdef cnp.ndarray alpha, losses
     cdef tuple of
 
@@ -61,7 +61,7 @@ cdef class CtcLossBackward0(Node):
     cdef object vjp(self, object g, int i):
         cdef Tensor grad = <Tensor?> g, x
         x = unpack(self, 0)
-        if grad.batched:                # the gradient is linear in that of each loss
+        if grad.batched:                # the gradient is linear in g
             each = self.vjp_array(np.ones_like(self.losses), i, NULL)
             return grad.unsqueeze(-1) * without_derivative("_ctc_loss_backward", new_tensor(each), None, x)
         return without_derivative("_ctc_loss_backward", new_tensor(self.vjp_array(grad.array, i, NULL)), grad, x)
@@ -72,7 +72,7 @@ cdef class CtcLossBackward0(Node):
 
 
 cdef cnp.ndarray lengths_of(object lengths, str name, Py_ssize_t samples, Py_ssize_t most):
-    """One length for each sample."""
+    """Checked lengths, one for each sample."""
     array = np.asarray((<Tensor> lengths).array if isinstance(lengths, Tensor) else lengths)
     if array.dtype.kind not in "iu" and array.size:
         raise RuntimeError(f"{name} must be integral, not {array.dtype}")
@@ -88,7 +88,7 @@ cdef cnp.ndarray lengths_of(object lengths, str name, Py_ssize_t samples, Py_ssi
 
 
 cdef cnp.ndarray rows_of(cnp.ndarray targets, cnp.ndarray lengths, Py_ssize_t classes):
-    """The targets, one row a sample; IndexError for one that is no class."""
+    """The targets, one row per sample; IndexError for one that is no class."""
     counts, joined = (<object> lengths).tolist(), cnp.PyArray_NDIM(targets) == 1
     longest = max(counts, default=0)
     rows = np.zeros((len(counts), longest), np.int64)
@@ -102,7 +102,7 @@ cdef cnp.ndarray rows_of(cnp.ndarray targets, cnp.ndarray lengths, Py_ssize_t cl
 
 
 cdef tuple arguments_of(Tensor x, Tensor targets, object input_lengths, object target_lengths, long long blank):
-    """The targets, one row a sample, and both lengths; errors for what does not fit."""
+    """The targets, one row per sample, and both lengths; raises if they don't fit."""
     cdef tuple sizes = shape_of(x), own = shape_of(targets)
     if len(sizes) != 3:
         raise RuntimeError(f"Expected 3-dimensional tensor (or 2-dimensional, of one sample) for log_probs, got {len(sizes)}")
@@ -145,11 +145,11 @@ cdef Tensor losses_of(Tensor x, tuple of, bint zero_infinity):
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank: int = 0, reduction="mean", zero_infinity: bool = False):
     """ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction='mean', zero_infinity=False) -> Tensor
 
-    Of each sequence the negative logarithm of the probability that it means its target: of all ways to spread that over its
-    steps, with blanks between. `log_probs` are logarithms of probabilities (T, N, C), or (T, C) of one sequence, as
-    log_softmax() makes them; `targets` class numbers (N, S), or one after the other; the lengths, one a sequence. 'mean'
-    divides by the lengths of the targets first; other reductions: 'sum', 'none'. `zero_infinity`: what can't be aligned
-    counts 0. It has no second derivative. Source: Graves et al. (2006).
+    The negative log probability of each sequence's target, summed over all alignments with its steps, with blanks between
+    classes. `log_probs` are log probabilities (T, N, C), or (T, C) for one sequence, from log_softmax(); `targets` are class
+    numbers (N, S), or concatenated; lengths have one number per sequence. 'mean' divides by the lengths of the targets
+    first; other reductions: 'sum', 'none'. With `zero_infinity`, sequences without alignment count 0. There is no second
+    derivative. Source: Graves et al. (2006).
 
     >>> import autograd_cy as ag
     >>> logs = ag.zeros(3, 1, 2).log_softmax(2)

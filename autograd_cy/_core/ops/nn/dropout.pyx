@@ -1,6 +1,6 @@
-"""Dropout: elements, or whole channels, that are 0 at random.
+"""Dropout of elements or of whole channels.
 
-Source: Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting" (2014); of alpha dropout
+Source: Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting" (2014); for alpha dropout,
 Klambauer et al., "Self-normalizing neural networks" (2017).
 """
 
@@ -26,11 +26,11 @@ from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
 
-cdef double ALPHA = -1.7580993408473766     # what selu tends to far below 0
+cdef double ALPHA = -1.7580993408473766     # selu's limit at -infinity
 
 
 cdef class Dropped(Node):
-    """Its constants: the key from which all follows, and the probability of 0."""
+    """Its constants: the random key, and the probability of 0."""
 
     cdef object vjp(self, object g, int i):
         return self.scaled(<Tensor> g)
@@ -47,7 +47,7 @@ cdef class Dropped(Node):
 
 @cython.final
 cdef class MulBackward0(Dropped):
-    """What PyTorch calls it: there, it is a product with noise."""
+    """PyTorch's name: there, dropout is a product with noise."""
 
 
 @cython.final
@@ -56,7 +56,7 @@ cdef class NativeDropoutBackward0(Dropped):
 
 
 cdef Tensor noise_of(tuple sizes, object dtype, double p):
-    """0 with probability p, else 1 / (1 - p), for each element; within vmap as its `randomness` says."""
+    """0 with probability p, else 1 / (1 - p), for each element; within vmap according to its `randomness`."""
     if p == 1:
         return new_tensor(np.zeros(sizes, dtype))
     cdef list apart = drawing_levels() if open_levels() else []
@@ -65,7 +65,7 @@ cdef Tensor noise_of(tuple sizes, object dtype, double p):
 
 
 cdef bint leaves_alone(Tensor x, object p, object train) except -1:
-    """Whether nothing is dropped; errors for what is no probability, and for integers."""
+    """Whether nothing is dropped; raises for an invalid probability and for integers."""
     if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p}")
     if p == 0 or not train or not cnp.PyArray_SIZE(x.array):
@@ -83,7 +83,7 @@ cdef bint leaves_alone(Tensor x, object p, object train) except -1:
 def dropout(input, p: float, train: bool):
     """dropout(input, p, train) -> Tensor: each element is 0 with probability p, else input / (1 - p); not if train is False.
 
-    The numbers come from the default generator, see manual_seed(). RuntimeError unless p is from 0 to 1.
+    Random numbers come from the default generator, see manual_seed(). RuntimeError unless p is from 0 to 1.
 
     >>> import autograd_cy as ag
     >>> y = ag.dropout(ag.ones(1000), 0.5, True)
@@ -103,7 +103,7 @@ def dropout(input, p: float, train: bool):
 
 @op(batch=COMPOSITE)
 def native_dropout(input, p: float, train: bool | None):
-    """native_dropout(input, p, train) -> tuple of two Tensors: dropout() and where it left something, as truths.
+    """native_dropout(input, p, train) -> tuple of two Tensors: dropout() and the mask of kept elements.
 
     >>> import autograd_cy as ag
     >>> y, mask = ag.native_dropout(ag.ones(3), 0.0, True)
@@ -197,7 +197,7 @@ def dropout1d(input, p: float = 0.5, training: bool = True):
 def dropout2d(input, p: float = 0.5, training: bool = True):
     """dropout2d(input, p=0.5, training=True) -> Tensor: dropout of whole channels of (N, C, H, W).
 
-    With a warning, (N, C, L) is taken as dropout1d takes it, which PyTorch does, too.
+    Like PyTorch, it warns for (N, C, L) and treats it as dropout1d does.
 
     >>> import autograd_cy as ag
     >>> y = ag.nn.functional.dropout2d(ag.ones(2, 3, 4, 4))
@@ -249,10 +249,10 @@ cdef object of_channels(object input, object p, object training, bint one_sample
     return feature_dropout(input.unsqueeze(0), p, training).squeeze(0)
 
 
-# that keeps mean and variance of what selu makes
+# keeping the mean and variance of selu's results
 
 cdef object with_alpha(object input, tuple sizes, double p):
-    """input * a where it is kept, and what selu tends to elsewhere, both moved to keep mean and variance."""
+    """The input where it is kept, selu's limit elsewhere, scaled and shifted to keep mean and variance."""
     cdef Tensor x = <Tensor> input
     cdef double a = 0 if p == 1 else ((ALPHA * ALPHA * p + 1) * (1 - p)) ** -0.5
     if p == 1:

@@ -1,4 +1,4 @@
-"""Losses of single elements, each one row of codegen/activation_table.py and, with its mean or sum, one node."""
+"""Elementwise losses: each is a row of codegen/activation_table.py and, with its mean or sum, one node."""
 
 import numpy as np
 
@@ -45,7 +45,7 @@ cdef Tensor losses_of(Pointwise *row, Tensor x, Tensor y, object third, int redu
 
 
 def batched_elementwise(call, *args, **kwargs):
-    """Each sample has its own mean: of the losses, which are computed one by one."""
+    """Compute all losses elementwise, then each sample's own reduction."""
     cdef dict given = dict(zip(call.function.__code__.co_varnames, args)) | kwargs
     cdef int how = reduction_of(given.pop("reduction", "mean"), given.pop("size_average", None), given.pop("reduce", None))
     cdef int rank = max(rank_of(given["input"]), rank_of(given["target"]))
@@ -95,7 +95,7 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """huber_loss(input, target, reduction='mean', delta=1.0, weight=None) -> Tensor
 
     The mean of d ** 2 / 2 where d, the distance of input and target, is at most delta, else of delta * (d - delta / 2).
-    Other reductions: 'sum', 'none'. With a `weight` for each element the mean is the weighted one.
+    Other reductions: 'sum', 'none'. A `weight` for each element gives a weighted mean.
     Source: Huber, "Robust estimation of a location parameter" (1964).
 
     >>> import autograd_cy as ag
@@ -117,9 +117,8 @@ def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     """binary_cross_entropy(input, target, weight=None, reduction='mean') -> Tensor
 
-    The mean of -(target * log(input) + (1 - target) * log(1 - input)), of which the logarithms are at least -100; `weight` is
-    a factor of each element. Other reductions: 'sum', 'none'. RuntimeError for an input or a target beyond 0
-    and 1.
+    The mean of -(target * log(input) + (1 - target) * log(1 - input)), with logarithms of at least -100; `weight` is a factor
+    of each element. Other reductions: 'sum', 'none'. RuntimeError for an input or a target outside of [0, 1].
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.binary_cross_entropy(ag.tensor([0.5, 0.5]), ag.tensor([0.0, 1.0]))
@@ -171,7 +170,7 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
 
 
 cdef int check_broadcast(Tensor x, Tensor weight) except -1:
-    """Refuse a weight that would make the losses larger."""
+    """Refuse a weight that would broadcast the losses to a larger shape."""
     cdef tuple sizes = broadcast_sizes(shape_of(x), shape_of(weight))
     if sizes != shape_of(x):
         raise RuntimeError(f"output with shape {list(shape_of(x))} doesn't match the broadcast shape {list(sizes)}")

@@ -1,4 +1,4 @@
-"""embedding: rows of a table by their numbers. The table's gradient is dense, only the rows that were read are added to."""
+"""embedding: rows of a table by number. The table's gradient is dense, but only the rows that were read are added to."""
 
 import numpy as np
 
@@ -41,7 +41,7 @@ cdef cnp.ndarray numbers_within(cnp.ndarray indices, Py_ssize_t n):
 
 
 cdef cnp.ndarray rows_of(cnp.ndarray table, cnp.ndarray indices):
-    """A dense array of rows, its shape that of the indices and of a row."""
+    """A dense array of rows: the shape of the indices, then of a row."""
     cdef cnp.ndarray numbers = numbers_within(indices, cnp.PyArray_DIM(table, 0))
     cdef cnp.ndarray source = flat(table, code_of(table))
     cdef npy_intp[MAX_DIMS] dims
@@ -69,7 +69,7 @@ cdef cnp.ndarray extended_table_gradient(object gradient, cnp.ndarray numbers, t
 
 
 cdef cnp.ndarray table_gradient(cnp.ndarray gradient, cnp.ndarray indices, tuple constants):
-    """Zeros for a table, with the gradients of rows added to them. The constants are those of the node."""
+    """Zeros for a table, with the gradients of rows added. The constants are the node's."""
     cdef Py_ssize_t n = constants[0], inner = constants[4]
     if code_of(gradient) == LONGDOUBLE:
         return extended_table_gradient(gradient, numbers_within(indices, n).reshape(-1), constants)
@@ -122,19 +122,19 @@ cdef class EmbeddingNode(Node):
         return y
 
     cdef object rows(self, object table):
-        """The rows of a table, recorded: the operation without what concerns its gradient."""
+        """The rows of a table, recorded: the operation without options for its gradient."""
         return embedding(table, unpack(self, 0))
 
 
 cdef object table_by_operations(object g, object indices, tuple constants):
-    """EmbeddingNode.table() for gradients that are those of a batch."""
+    """EmbeddingNode.table() for batched gradients."""
     cdef object numbers = indices.reshape(-1)
     g = scaled_rows(g.reshape(-1, constants[4]), numbers, constants)
     return (<object> zeros_as(<Tensor> g, (constants[0], constants[4]))).index_add(0, numbers, g)
 
 
 cdef object scaled_rows(object g, object numbers, tuple constants):
-    """Gradients of rows without those of the skipped one, divided by how often each row was read if that is wanted."""
+    """Gradients of rows with 0 for the skipped row, divided by how often each row was read if requested."""
     if constants[1] >= 0:
         g = g.masked_fill((numbers == constants[1]).unsqueeze(-1), 0)
     if constants[2]:
@@ -189,7 +189,7 @@ cdef int check_indices(Tensor indices, str operation) except -1:
 
 
 cdef cnp.ndarray values_of(Tensor x):
-    """All that a tensor stands for, at whatever levels it is batched."""
+    """The array of all samples, at all levels of vmap."""
     while x.batched:
         x = (<BatchedTensor> x).value
     return x.array
@@ -215,9 +215,9 @@ def batched_embedding(call, weight, indices, padding_idx=-1, scale_grad_by_freq=
 def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False):
     """embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=False) -> Tensor: rows of a table.
 
-    The result has the indices' shape and that of a row, a dimension more. Row `padding_idx` gets no gradient; with
-    `scale_grad_by_freq`, a row's is divided by how often it was read. IndexError for an index that is negative or too
-    large. With `sparse`, the gradient of the table is a sparse tensor that has the rows that were read.
+    The result has the indices' shape and a last dimension for the row. Row `padding_idx` gets no gradient; with
+    `scale_grad_by_freq`, a row's gradient is divided by how often it was read. IndexError for an index that is negative or
+    too large. With `sparse`, the gradient of the table is a sparse tensor with the rows that were read.
 
     >>> import autograd_cy as ag
     >>> ag.embedding(ag.tensor([[1.0, 2.0], [3.0, 4.0]]), ag.tensor([1, 1, 0]))
@@ -241,7 +241,7 @@ def embedding(weight, indices, padding_idx=-1, scale_grad_by_freq=False, sparse=
 
 
 cdef cnp.ndarray shortened(cnp.ndarray table, cnp.ndarray indices, double max_norm, double norm_type):
-    """A copy of the table in which the rows that the indices name are not longer than `max_norm`."""
+    """A copy of the table in which the indexed rows are not longer than `max_norm`."""
     cdef cnp.ndarray rows = np.unique(numbers_within(indices, cnp.PyArray_DIM(table, 0)))
     chosen = table[rows]
     norms = (<Tensor> norm(new_tensor(chosen), norm_type, 1)).array if rows.size else np.zeros(0, table.dtype)
@@ -252,9 +252,9 @@ cdef cnp.ndarray shortened(cnp.ndarray table, cnp.ndarray indices, double max_no
 
 
 def embedding_renorm_(input, indices, max_norm, norm_type):
-    """embedding_renorm_(input, indices, max_norm, norm_type) -> Tensor: shorten rows of a table, in its own memory.
+    """embedding_renorm_(input, indices, max_norm, norm_type) -> Tensor: shorten rows of a table in place.
 
-    Those that the indices name, and whose norm of that type is larger than `max_norm`, are scaled to have that.
+    Indexed rows whose norm of that type exceeds `max_norm` are scaled to it.
 
     >>> import autograd_cy as ag
     >>> ag.embedding_renorm_(ag.tensor([[3.0, 4.0], [30.0, 40.0]]), ag.tensor([0]), 1.0, 2.0)

@@ -1,4 +1,4 @@
-"""unfold and fold: the windows that slide over pictures as columns, and columns added up to pictures."""
+"""unfold and fold: sliding windows of images as columns, and columns summed into images."""
 
 cimport cython
 
@@ -54,7 +54,7 @@ cdef tuple pair(object value, str operation, str name, int position):
 
 
 cdef tuple windows_of(str operation, int position, object kernel_size, object dilation, object padding, object stride):
-    """The four settings, as pairs that make sense."""
+    """The four settings as checked pairs."""
     kernel = pair(kernel_size, operation, "kernel_size", position)
     dilations = pair(dilation, operation, "dilation", position + 1)
     paddings = pair(padding, operation, "padding", position + 2)
@@ -68,7 +68,7 @@ cdef tuple windows_of(str operation, int position, object kernel_size, object di
 
 
 cdef tuple blocks_of(tuple sizes, tuple windows):
-    """How many windows there are along each side."""
+    """The number of windows along each side."""
     kernel, dilation, padding, stride = windows
     return tuple([(sizes[k] + 2 * padding[k] - dilation[k] * (kernel[k] - 1) - 1) // stride[k] + 1 for k in range(2)])
 
@@ -81,7 +81,7 @@ cdef int check_type(Tensor x, str kernel) except -1:
 
 
 cdef cnp.ndarray moved(cnp.ndarray x, tuple sizes, tuple picture, tuple windows, bint adding):
-    """Columns of pictures, or pictures of columns: of those sizes."""
+    """Columns from images, or images from columns, of these sizes."""
     cdef int dtype_code = kernel_code(x), k
     cdef cnp.ndarray y = empty(dtype_code, sizes), source = flat(x, dtype_code)
     cdef Sliding of
@@ -101,7 +101,7 @@ cdef cnp.ndarray moved(cnp.ndarray x, tuple sizes, tuple picture, tuple windows,
 # the operations
 
 def folded_batch(call, input, *args, **kwargs):
-    """A batch of batches is one."""
+    """Merge the samples into the batch."""
     cdef int rank = rank_of(input), single = 3 if call.function is unfold else 2
     x = call.value(input)
     if rank != single + 1:
@@ -112,10 +112,10 @@ def folded_batch(call, input, *args, **kwargs):
 
 @op(namespace="nn.functional", linear=Im2ColBackward0, batch=folded_batch)
 def unfold(input, kernel_size: _Dims, dilation: _Dims = 1, padding: _Dims = 0, stride: _Dims = 1):
-    """unfold(input, kernel_size, dilation=1, padding=0, stride=1) -> Tensor: the windows that slide over pictures, as columns.
+    """unfold(input, kernel_size, dilation=1, padding=0, stride=1) -> Tensor: sliding windows of images, as columns.
 
     `input` is (batch, channels, height, width) or one sample without batch, the result (batch, channels * kernel elements,
-    windows). Settings are a number or a pair; `padding` zeros are on each side. RuntimeError for what doesn't fit.
+    windows). Settings are a number or a pair; `padding` zeros are on each side. RuntimeError for sizes that don't fit.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.unfold(ag.arange(6.0).reshape(1, 2, 3), 2)
@@ -143,10 +143,10 @@ def unfold(input, kernel_size: _Dims, dilation: _Dims = 1, padding: _Dims = 0, s
 
 @op(namespace="nn.functional", linear=Col2ImBackward0, batch=folded_batch)
 def fold(input, output_size: _Dims, kernel_size: _Dims, dilation: _Dims = 1, padding: _Dims = 0, stride: _Dims = 1):
-    """fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1) -> Tensor: columns added up to pictures.
+    """fold(input, output_size, kernel_size, dilation=1, padding=0, stride=1) -> Tensor: columns summed into images.
 
-    The transposed operation of unfold(): windows that overlap are summed. `input` is (batch, channels * kernel elements,
-    windows) or one sample without batch, `output_size` the pictures' height and width. RuntimeError for what doesn't fit.
+    The transpose of unfold(): overlapping windows are summed. `input` is (batch, channels * kernel elements, windows) or one
+    sample without batch, `output_size` the images' height and width. RuntimeError for sizes that don't fit.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.fold(ag.ones(4, 2), (2, 3), 2)

@@ -1,4 +1,4 @@
-"""Pooling by the largest element of windows that begin at random."""
+"""Max pooling of windows with random starts."""
 
 import numpy as np
 
@@ -61,7 +61,7 @@ cdef object checked_samples(object samples, Tensor x, int dims):
     cdef tuple outer = shape_of(x)[:cnp.PyArray_NDIM(x.array) - dims]
     cdef tuple wanted = ((1,) + outer if len(outer) == 1 else outer) + (dims,)
     if samples is None:
-        drawing_levels()        # what `randomness` refuses; a batching rule gives all samples, which draw their own then
+        drawing_levels()        # raises if `randomness` forbids it; with batched input, each sample draws its own
         samples = new_tensor(drawn_array("uniform", wanted, x.array.dtype, None, f"fractional_max_pool{dims}d"))
     cdef Tensor numbers = tensor_argument(samples, f"fractional_max_pool{dims}d", "_random_samples", 4)
     cdef tuple sizes = shape_of(numbers)
@@ -126,7 +126,7 @@ cdef tuple fractional(object input, int dims, object kernel_size, object output_
 class FractionalRule:
     """FractionalRule(dims): the batching rule of fractional pooling.
 
-    Random numbers that were given are those of each sample; where all samples are to draw the same, they are drawn here.
+    Given random numbers belong to each sample. If all samples share their numbers, the rule draws them.
     """
 
     def __init__(self, dims):
@@ -149,10 +149,10 @@ class FractionalRule:
 @op(namespace="nn.functional", batch=FractionalRule(2))
 def fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
     """fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False) -> Tensor: the
-    largest element of windows of planes (N, C, H, W) or (C, H, W) that begin at random, about evenly apart.
+    maxima of windows of planes (N, C, H, W) or (C, H, W) with random starts, about evenly apart.
 
-    How many windows: `output_size`, or `output_ratio` times the input's sizes. ValueError without either, RuntimeError where
-    so many don't fit. `_random_samples` are the numbers from [0, 1) to use: (N, C, 2).
+    The number of windows is `output_size`, or `output_ratio` times the input's sizes. ValueError without either,
+    RuntimeError if so many don't fit. `_random_samples` are the numbers from [0, 1) to use: (N, C, 2).
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.fractional_max_pool2d(ag.arange(16.0).reshape(1, 4, 4), 2, output_size=1)
@@ -165,7 +165,7 @@ def fractional_max_pool2d(input, kernel_size, output_size=None, output_ratio=Non
 @op(namespace="nn.functional", batch=FractionalRule(3))
 def fractional_max_pool3d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False, _random_samples=None):
     """fractional_max_pool3d(input, kernel_size, output_size=None, output_ratio=None, return_indices=False) -> Tensor: the
-    same of an input (N, C, D, H, W) or (C, D, H, W); see fractional_max_pool2d().
+    same for an input (N, C, D, H, W) or (C, D, H, W); see fractional_max_pool2d().
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.fractional_max_pool3d(ag.arange(8.0).reshape(1, 2, 2, 2), 1, output_size=1)

@@ -1,4 +1,4 @@
-"""glu: one half of a tensor, by the gates of the other."""
+"""glu: one half of a tensor times the sigmoid of the other."""
 
 cimport cython
 from cpython.object cimport PyObject
@@ -86,7 +86,7 @@ cdef class GluBackward0(Node):
         return y.to(unpack(self, 0).dtype)
 
     cdef object halves(self):
-        """Those of the input; of float16 as float32."""
+        """The halves of the input; float16 as float32."""
         x = unpack(self, 0)
         return (x.float() if is_half(code_of((<Tensor> x).array)) else x).chunk(2, self.constants[1])
 

@@ -1,4 +1,4 @@
-"""grid_sample(): an input looked up at points between its elements."""
+"""grid_sample(): interpolation of an input at given points."""
 
 import numpy as np
 
@@ -78,7 +78,7 @@ cdef class GridSampler3DBackward0(GridSampler):
 
 
 cdef object spread(object g, object exists, object index, object weights, object sizes):
-    """The gradient of planes of `sizes`: that of each point, times its weights, added where they took from."""
+    """The gradient of planes of `sizes`: each point's gradient times its weights, added at the elements it used."""
     weights = weights.where(exists, 0.0)
     planes = zeros_as(g, tuple(sizes))
     for tap in range(weights.shape[-1]):
@@ -89,7 +89,7 @@ cdef object spread(object g, object exists, object index, object weights, object
 
 
 cdef cnp.ndarray planes_of(cnp.ndarray x, int code):
-    """Of a type, (batches, channels, elements)."""
+    """The array in a type, as (batches, channels, elements)."""
     cdef tuple own = sizes_of(x)
     return flat(x, code).reshape((own[0], own[1], plane_size(own)))
 
@@ -142,7 +142,7 @@ cdef int choice(object value, str operation, str name, int position) except -1:
 
 cdef object sampler(str operation, object input, object grid, object interpolation_mode, object padding_mode,
                     object align_corners, int rank):
-    """grid_sampler() of an input of `rank` dimensions; 0: of 4 or 5."""
+    """grid_sampler() of an input with `rank` dimensions; 0 means 4 or 5."""
     cdef Tensor x = tensor_argument(input, operation, "input", 1), points = tensor_argument(grid, operation, "grid", 2)
     cdef int mode = choice(interpolation_mode, operation, "interpolation_mode", 3)
     cdef int padding = choice(padding_mode, operation, "padding_mode", 4)
@@ -220,15 +220,15 @@ def grid_sampler_3d(input, grid, interpolation_mode: int, padding_mode: int, ali
 
 @op(namespace="nn.functional", batch=COMPOSITE)
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
-    """grid_sample(input, grid, mode='bilinear', padding_mode='zeros', align_corners=None) -> Tensor: the input looked up at
-    the points of a grid.
+    """grid_sample(input, grid, mode='bilinear', padding_mode='zeros', align_corners=None) -> Tensor: the input interpolated
+    at the points of a grid.
 
     An input (N, C, H, W) and a grid (N, h, w, 2) of points (x, y) give (N, C, h, w); in three dimensions an input (N, C, D,
     H, W) and points (x, y, z). -1 and 1 are the outer edges of the input or, with align_corners, the centers of its outer
-    elements. Modes: 'bilinear', 'nearest', and for planes 'bicubic'. What lies outside is 0, the nearest element
-    ('border'), or that which a mirror at the edge shows ('reflection'). A NaN takes nothing, or the first element. It
-    warns when align_corners is left out, and takes False. RuntimeError for sizes that don't fit. Source: Jaderberg et al.,
-    "Spatial transformer networks" (2015).
+    elements. Modes: 'bilinear', 'nearest', and for planes 'bicubic'. Points outside give 0, the nearest element ('border'),
+    or their mirror image at the edge ('reflection'). A NaN gives nothing, or the first element. Without align_corners it
+    warns and uses False. RuntimeError for sizes that don't fit.
+    Source: Jaderberg et al., "Spatial transformer networks" (2015).
 
     >>> import autograd_cy as ag
     >>> points = ag.tensor([[[[0.0, 0.0], [0.5, 0.0], [2.0, 0.0]]]])

@@ -1,4 +1,4 @@
-"""Which elements a point of a grid takes part of, with which weights: by operations, so that those have gradients."""
+"""The elements that each point of a grid uses, and their weights, by operations, so that weights have gradients."""
 
 from autograd_cy._core.batching.batched cimport zeros_as
 
@@ -17,13 +17,13 @@ cdef object filled(object x, double number):
 
 
 cdef tuple clipped(object place, object slope, double last):
-    """(The place within 0 to `last`, its derivative by the coordinate.) What is no number is 0."""
+    """(The place clipped to 0 to `last`, its derivative by the coordinate.) NaN becomes 0."""
     inside = (place > 0) & (place < last)
     return place.where(place == place, 0.0).clamp(0, last), slope.where(inside, 0.0)
 
 
 cdef tuple padded(object x, long long size, int padding, bint aligned):
-    """(Where the element for a coordinate is, the derivative of that by the coordinate.)"""
+    """(The place of the element for a coordinate, its derivative by the coordinate.)"""
     if padding == BORDER:
         return clipped(x, filled(x, 1.0), size - 1)
     if padding != REFLECTION:
@@ -44,7 +44,7 @@ cdef tuple near(object t):
 
 
 cdef tuple far(object t):
-    """Those at a distance of 1 to 2."""
+    """The same at a distance of 1 to 2."""
     return (((t - 5) * t + 8) * t - 4) * CUBIC, ((3 * t - 10) * t + 8) * CUBIC
 
 
@@ -58,7 +58,7 @@ cdef list cubic_taps(object x, long long size, int padding, bint aligned):
 
 
 cdef list taps(object x, long long size, int mode, int padding, bint aligned):
-    """[(place, weight, derivative of the weight by the coordinate), ...]; places may be out of the input, or no numbers."""
+    """[(place, weight, derivative of the weight by the coordinate), ...]; places may be outside of the input, or NaN."""
     if mode == BICUBIC:
         return cubic_taps(x, size, padding, aligned)
     place, slope = padded(x, size, padding, aligned)
@@ -70,13 +70,13 @@ cdef list taps(object x, long long size, int mode, int padding, bint aligned):
 
 
 cdef list along(object coordinates, long long size, int mode, int padding, bint aligned):
-    """[(index, whether it exists, weight, derivative of the weight by what the grid says), ...]"""
+    """[(index, whether it exists, weight, derivative of the weight by the grid's number), ...]"""
     cdef double scale = (size - 1) / 2.0 if aligned else size / 2.0
     x = (coordinates + 1) * scale
     found = []
     for place, weight, slope in taps(x if aligned else x - 0.5, size, mode, padding, aligned):
         exists = (place >= 0) & (place <= size - 1)
-        # a float has room for any size, yet not always for size - 1
+        # floats represent any size that occurs, but not always size - 1
         index = place.where(exists, 0.0).long().clamp(0, size - 1)
         found.append((index, exists, weight, slope * scale))
     return found
@@ -88,7 +88,7 @@ cdef tuple grid_table(object grid, tuple sizes, tuple options):
     """(index, weights, [derivatives of the weights by each number of a point]), each (batches, points, taps).
 
     The options: the mode, the padding, whether corners are aligned.
-    The index is that of an element in a plane of `sizes`, or -1 where there is none.
+    An index is an element's number in a plane of `sizes`, or -1 if there is none.
     """
     cdef Py_ssize_t dims = len(sizes), k
     mode, padding, aligned = options

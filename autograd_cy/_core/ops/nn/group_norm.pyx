@@ -1,4 +1,4 @@
-"""group_norm: normalization of groups of channels, of each sample by itself."""
+"""group_norm: normalization of groups of channels within each sample."""
 
 cimport cython
 
@@ -56,10 +56,10 @@ cdef int check_groups(Tensor x, Tensor weight, Tensor bias, Py_ssize_t groups) e
 
 
 def batched_group_norm(call, input, num_groups, weight=None, bias=None, eps=1e-5, cudnn_enabled=True):
-    """The samples of all are samples of one; parameters that differ are applied afterwards."""
+    """Merge the samples into the batch; batched parameters are applied afterwards."""
     cdef int rank = rank_of(input)
     if rank < 2 or any([p is not None and tuple(p.shape) != tuple(input.shape)[1:2] for p in (weight, bias)]):
-        call.on_sample(input, num_groups, weight, bias, eps, cudnn_enabled)             # which says why not
+        call.on_sample(input, num_groups, weight, bias, eps, cudnn_enabled)             # raises with the reason
     x, differ = call.front(input), call.is_batched(weight) or call.is_batched(bias)
     sizes = tuple(x.shape)
     parameters = (None, None) if differ else (weight, bias)

@@ -1,4 +1,4 @@
-"""interpolate(): planes in another size."""
+"""interpolate(): resizing of planes."""
 
 import warnings
 
@@ -133,7 +133,7 @@ SMOOTH_NODES = {
 # arguments
 
 cdef tuple given_sizes(object size, tuple own):
-    """The sizes asked for, one for each dimension."""
+    """The requested sizes, one for each dimension."""
     if isinstance(size, (tuple, list)):
         if len(size) != len(own):
             raise ValueError(
@@ -171,7 +171,7 @@ cdef tuple scaled_sizes(tuple own, tuple scales):
 
 
 cdef int check_mode(str mode, int rank, object antialias, object align_corners) except -1:
-    """That there is such a mode for that rank."""
+    """Check that the mode exists for this rank."""
     if antialias and not (mode in SMOOTH_NODES and rank == 4):
         raise ValueError("Anti-alias option is restricted to bilinear, bicubic, and lanczos modes and requires a 4-D tensor "
                          "as input")
@@ -230,7 +230,7 @@ cdef object taps_of(str mode, Py_ssize_t n, Py_ssize_t count, object align_corne
 
 
 cdef object of_bytes(Tensor x, tuple taps):
-    """Bytes are interpolated along one dimension after the other, the last one first, and rounded each time."""
+    """Interpolate bytes along one dimension after the other, last one first, rounding each time."""
     cdef bint channels_last = suggested(x.array, taps, False)
     values = x.array.astype(np.float64)
     for k in range(-1, -len(taps) - 1, -1):
@@ -240,7 +240,7 @@ cdef object of_bytes(Tensor x, tuple taps):
 
 
 def batched_interpolate(call, input, *args, **kwargs):
-    """A sample has a dimension of samples itself."""
+    """Merge the samples into the batch."""
     if rank_of(input) not in (3, 4, 5):
         call.on_sample(input, *args)
     return PlanesRule(rank_of(input) - 2)(call, input, *args, **kwargs)
@@ -252,11 +252,11 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     """interpolate(input, size=None, scale_factor=None, mode='nearest', align_corners=None, recompute_scale_factor=None,
     antialias=False) -> Tensor: an input (N, C, ...) of one to three more dimensions in another size along those.
 
-    The size is given, or a factor: either one for all dimensions, or one for each. Modes: 'nearest' (the element before),
-    'nearest-exact', 'linear', 'bilinear' and 'trilinear' for one to three dimensions, 'bicubic' for two, 'area' (the means of
-    what an element covers). With align_corners the centers of the outer elements stay where they are, else their outer edges.
-    With antialias ('bilinear', 'bicubic', and 'lanczos') the input is smoothed where it gets smaller. NotImplementedError for
-    a mode that is not for so many dimensions, ValueError for arguments that exclude each other.
+    Give a size or a factor, one for all dimensions or one for each. Modes: 'nearest' (the element before), 'nearest-exact',
+    'linear', 'bilinear' and 'trilinear' for one to three dimensions, 'bicubic' for two, 'area' (means over the area of an
+    element). With align_corners the centers of the outer elements keep their place, else their outer edges do. With
+    antialias ('bilinear', 'bicubic' and 'lanczos') the input is smoothed before it shrinks. NotImplementedError for a mode
+    with another number of dimensions, ValueError for arguments that exclude each other.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.interpolate(ag.tensor([[[0.0, 4.0]]]), scale_factor=2, mode="linear")

@@ -7,7 +7,7 @@ from autograd_cy._core.arrays import formats
 
 
 cdef object in_format_of(object y, bint channels_last):
-    """The tensor, or a copy that has channels last. Within vmap formats are not kept."""
+    """The tensor, or a copy with channels last. Formats are not kept within vmap."""
     if not channels_last or (<Tensor> y).batched:
         return y
     wanted = formats.channels_last if len(shape_of(<Tensor> y)) == 4 else formats.channels_last_3d

@@ -1,4 +1,4 @@
-"""What normalizations share."""
+"""Code shared by normalizations."""
 
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp

@@ -26,12 +26,12 @@ cnp.import_array()
 
 # arrays
 
-cdef struct Layers:         # a dense array seen as rows of n elements
+cdef struct Layers:         # a dense array viewed as rows of n elements
     npy_intp rows, n
 
 
 cdef Layers layers_of(cnp.ndarray array, int ndim) noexcept:
-    """Of an array that is normalized over its last `ndim` dimensions."""
+    """The rows of an array that is normalized over its last `ndim` dimensions."""
     cdef Layers layers = Layers(1, 1)
     cdef int axis, first = cnp.PyArray_NDIM(array) - ndim
     for axis in range(first):
@@ -46,7 +46,7 @@ cdef void *data_of(cnp.ndarray array) noexcept:
 
 
 cdef cnp.ndarray moments(cnp.ndarray x, int dtype_code, int ndim):
-    """An array for a mean, or a scale, of each row."""
+    """A new array with one number for each row."""
     cdef npy_intp[64] dims
     cdef int axis
     for axis in range(cnp.PyArray_NDIM(x)):
@@ -55,7 +55,7 @@ cdef cnp.ndarray moments(cnp.ndarray x, int dtype_code, int ndim):
 
 
 cdef tuple normalized(Tensor input, Tensor weight, Tensor bias, int ndim, double eps):
-    """The result, the means and the factors by which deviations from them were multiplied; the last two in float32 or 64."""
+    """The result, the means, and the scales of deviations from them; the last two in float32 or float64."""
     cdef int dtype_code = kernel_code(input.array)
     cdef cnp.ndarray x = flat(input.array, dtype_code), y = new_array(dtype_code, cnp.PyArray_NDIM(x), cnp.PyArray_DIMS(x))
     cdef cnp.ndarray w = None if weight is None else flat(weight.array, dtype_code)
@@ -75,7 +75,7 @@ cdef tuple normalized(Tensor input, Tensor weight, Tensor bias, int ndim, double
 
 @cython.final
 cdef class NativeLayerNormBackward0(Node):
-    """The constants: the normalized sizes, eps, and what forward computed: the means and scales, until they are given up.
+    """The constants: the normalized sizes, eps, and forward's means and scales, until they are released.
 
     dtype_codes: the types of the input and of the parameters.
     """
@@ -97,7 +97,7 @@ cdef class NativeLayerNormBackward0(Node):
         return self.kept(3)
 
     cdef object kept(self, int k):
-        unpack(self, 0)                         # complains if it was given up
+        unpack(self, 0)                         # raises if it was released
         return new_tensor(in_type(<cnp.ndarray> self.constants[k], self.dtype_codes[1]))
 
     cdef int release_saved(self) except -1:
@@ -110,7 +110,7 @@ cdef class NativeLayerNormBackward0(Node):
         cdef cnp.ndarray w = None if self.saved1 is None else saved_array(self, 1)
         cdef tuple constants = self.constants
         cdef int dtype_code = kernel_code(x), ndim = len(<tuple> constants[0])
-        unpack(self, 2)                         # nothing reads the bias, but a changed one is an error in PyTorch, too
+        unpack(self, 2)                         # the bias isn't read, but a changed one is an error, as in PyTorch
         if request.may_overwrite and code_of(g) == dtype_code:
             out = g
         g = flat(g, dtype_code)
@@ -152,10 +152,10 @@ cdef class NativeLayerNormBackward0(Node):
 
 
 cdef tuple standardized(object x, tuple dims, double eps, cnp.ndarray known):
-    """(x - mean) * scale over the dimensions, and the scale, as operations; `known` is the scale that forward found.
+    """(x - mean) * scale over the dimensions, and the scale, as operations; `known` is forward's scale.
 
-    Where squares, here or in derivatives, might leave the range of the type, the elements are first multiplied by a power of
-    two near the scale.
+    If squares, here or in derivatives, might leave the range of the type, the elements are first multiplied by a power of two
+    near the scale.
     """
     if fourth_powers_fit(known):
         x = x - x.mean(dims, True)
@@ -170,12 +170,12 @@ cdef tuple standardized(object x, tuple dims, double eps, cnp.ndarray known):
 
 
 cdef object projected(object h, object z, object scale, tuple dims):
-    """The derivative of z, as `standardized` gives it, which is symmetric, applied to h."""
+    """Apply the derivative of z = standardized(x), which is symmetric, to h."""
     return (h - h.mean(dims, True) - z * (h * z).mean(dims, True)) * scale
 
 
 cdef cnp.ndarray input_gradient(cnp.ndarray g, cnp.ndarray x, cnp.ndarray w, tuple constants, int ndim, cnp.ndarray out):
-    """In `out`, which may be g, or (None) in a new array."""
+    """Write to `out`, which may be g, or to a new array if it is None."""
     cdef int dtype_code = code_of(g)
     cdef Layers of = layers_of(x, ndim)
     cdef void *means = cnp.PyArray_DATA(<cnp.ndarray> constants[2])
@@ -236,7 +236,7 @@ cdef int check_sizes(Tensor x, tuple sizes, Tensor weight, Tensor bias) except -
 
 
 cdef int check_types(Tensor x, Tensor weight, Tensor bias, str operation, str kernel) except -1:
-    """Parameters are of the input's type, or float32 for a float16 input."""
+    """Check that parameters have the input's type, or float32 for a float16 input."""
     cdef int own = code_of(x.array)
     cdef int w = -1 if weight is None else code_of(weight.array), b = -1 if bias is None else code_of(bias.array)
     if not FLOAT16 <= own <= FLOAT64:
@@ -266,7 +266,7 @@ def batched_layer_norm(call, input, normalized_shape, weight=None, bias=None, ep
     if not call.is_batched(weight) and not call.is_batched(bias):
         return call(call.value(input), normalized_shape, weight, bias, eps)
     if any([p is not None and list(p.shape) != list(normalized_shape) for p in (weight, bias)]):
-        call.on_sample(input, normalized_shape, weight, bias, eps)          # which says why not
+        call.on_sample(input, normalized_shape, weight, bias, eps)          # raises with the reason
     y = layer_norm(input, normalized_shape, None, None, eps)
     y = y if weight is None else y * weight
     return (y if bias is None else y + bias).to(input.dtype)
@@ -276,9 +276,9 @@ def batched_layer_norm(call, input, normalized_shape, weight=None, bias=None, ep
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5):
     """layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5) -> Tensor: mean 0 and variance 1.
 
-    (input - mean) / sqrt(variance + eps) * weight + bias, with mean and (biased) variance over the last dimensions, whose
-    sizes `normalized_shape` tells: those of weight and bias, too. RuntimeError if they don't fit. float16 is computed in
-    float32, and takes parameters of either type. Source: Ba, Kiros, Hinton, "Layer normalization" (2016).
+    (input - mean) / sqrt(variance + eps) * weight + bias, with mean and (biased) variance over the last dimensions.
+    `normalized_shape` has their sizes, which are also the shape of weight and bias. RuntimeError if they don't fit. float16
+    is computed in float32, with parameters of either type. Source: Ba, Kiros, Hinton, "Layer normalization" (2016).
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.layer_norm(ag.tensor([[1.0, 3.0], [0.0, 10.0]]), (2,))

@@ -1,4 +1,4 @@
-"""Losses that are likelihoods of a distribution, or the distance of two: made of other operations."""
+"""Losses that are likelihoods of distributions, or distances between two, by other operations."""
 
 import math
 import warnings
@@ -95,7 +95,7 @@ def gaussian_nll_loss(input, target, var, full: bool = False, eps: float = 1e-06
             raise ValueError("var is of incorrect size")
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")
-    var = var + (var.clamp_min(eps) - var).detach()             # the gradient passes as if it were not limited
+    var = var + (var.clamp_min(eps) - var).detach()             # clamped for the value, not for the gradient
     error = input - target
     losses = 0.5 * (var.log() + error * (error / var))         # the square may leave the range of the type
     if full:
@@ -130,8 +130,8 @@ def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weig
     """linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, ...) -> Tensor
 
     cross_entropy of input @ linear_weight.T + linear_bias, with the arguments of cross_entropy. The input is (N, features) or
-    (features,), the weight (C, features), or (C, d1, ..., features) for targets (N, d1, ...). `options` say how PyTorch cuts
-    the work into chunks; here they are checked, and the work is not cut.
+    (features,), the weight (C, features), or (C, d1, ..., features) for targets (N, d1, ...). `options`, by which PyTorch
+    splits the work into chunks, are only checked.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.linear_cross_entropy(ag.zeros(2, 3), ag.ones(4, 3), ag.tensor([0, 1]))

@@ -1,4 +1,4 @@
-"""embedding as nn.functional has it: indices first, a padding row counted from the end, rows shortened beforehand."""
+"""nn.functional.embedding: indices first, negative padding rows, and renormalization of rows."""
 
 from autograd_cy._core.graph.record cimport tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
@@ -25,7 +25,7 @@ cdef Py_ssize_t padding_row(object padding_idx, Tensor weight) except -2:
 
 
 cdef int shorten(object weight, object indices, object max_norm, object norm_type) except -1:
-    """embedding_renorm_ beside the graph."""
+    """embedding_renorm_ without recording."""
     cdef Extent extent = enter_modes(NO_GRAD, 0)
     try:
         embedding_renorm_(weight.detach(), indices, max_norm, norm_type)
@@ -38,10 +38,10 @@ cdef int shorten(object weight, object indices, object max_norm, object norm_typ
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
     """embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False) -> Tensor: rows.
 
-    The rows of `weight` (n, d) that the integers `input` name: their shape, and d behind. Row `padding_idx` (below 0:
-    from the end) gets no gradient. With `max_norm`, the rows that are read are first shortened to that norm, in the
-    weight itself. With `scale_grad_by_freq`, a row's gradient is divided by how often the row was read. IndexError for
-    an index that is negative or too large. With `sparse`, the gradient of the weight is a sparse tensor.
+    The rows of `weight` (n, d) at the integers `input`, in a tensor (*input.shape, d). Row `padding_idx` (negative: from the
+    end) gets no gradient. With `max_norm`, the rows that are read are first shortened to that norm, in place. With
+    `scale_grad_by_freq`, a row's gradient is divided by how often the row was read. IndexError for an index that is
+    negative or too large. With `sparse`, the gradient of the weight is a sparse tensor.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.embedding(ag.tensor([1, 0]), ag.tensor([[1.0, 2.0], [3.0, 4.0]]))

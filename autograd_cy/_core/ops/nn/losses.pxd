@@ -1,4 +1,4 @@
-"""What the loss functions share."""
+"""Code shared by loss functions."""
 
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.pointwise.loss_node cimport MEAN, NONE, SUM

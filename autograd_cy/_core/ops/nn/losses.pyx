@@ -1,4 +1,4 @@
-"""What the loss functions share, mse_loss and l1_loss."""
+"""Code shared by loss functions, mse_loss and l1_loss."""
 
 import warnings
 
@@ -27,7 +27,7 @@ cdef dict REDUCTIONS = {"none": NONE, "mean": MEAN, "sum": SUM}
 # shared
 
 cdef int reduction_of(object reduction, object size_average, object reduce) except -1:
-    """The reduction asked for, also by the two flags that PyTorch had before."""
+    """The requested reduction, also by PyTorch's two old flags."""
     if size_average is not None or reduce is not None:
         summed = "mean" if size_average is None or size_average else "sum"
         reduction = summed if reduce is None or reduce else "none"
@@ -44,7 +44,7 @@ cdef object reduced(object losses, int reduction):
 
 
 cdef int check_real(Tensor x, str kernel) except -1:
-    """Losses are for real floating point numbers."""
+    """Refuse types that are not real floating-point types."""
     return check_real_type(code_of(x.array), kernel)
 
 
@@ -68,7 +68,7 @@ cdef cnp.ndarray number(double value, int dtype_code):
 
 cdef void scaled_differences(const floating *x, const floating *y, const floating *g, bint each, double factor, npy_intp n,
                              floating *out) noexcept nogil:
-    """out = factor * g * (x - y); `each` element has a g of its own, or one is for all."""
+    """out = factor * g * (x - y), with one g for `each` element or one for all."""
     cdef npy_intp i
     cdef floating scale = <floating> factor
     if each:
@@ -87,7 +87,7 @@ cdef void squares(const floating *x, const floating *y, npy_intp n, floating *ou
 
 
 cdef double sum_of_squares(const floating *x, const floating *y, npy_intp n) noexcept nogil:
-    """Of the differences: in eight partial sums, which the compiler adds up side by side."""
+    """The sum of squared differences, in eight partial sums, so that the loop is vectorized."""
     cdef double[8] sums
     cdef double total = 0
     cdef floating d
@@ -134,7 +134,7 @@ cdef cnp.ndarray squared_differences(cnp.ndarray a, cnp.ndarray b, int type_code
 
 @cython.final
 cdef class MseLossBackward0(Node):
-    """The constants: the reduction, and the number that the sum was divided by."""
+    """The constants: the reduction, and the divisor of the sum."""
 
     cdef tuple saved_names(self):
         return ("self", "target", None)
@@ -198,7 +198,7 @@ cdef tuple of_one_shape(Tensor x, Tensor y):
 
 
 def batched_loss(call, input, target, size_average=None, reduce=None, reduction="mean", weight=None):
-    """mse_loss and l1_loss, of which each sample has its own mean."""
+    """mse_loss and l1_loss with a separate mean for each sample."""
     cdef int how = reduction_of(reduction, size_average, reduce)
     x, y = elementwise_arguments(call.function.__name__, input, target, weight)
     errors = (x - y).abs() if call.function is l1_loss else (x - y) ** 2
@@ -239,7 +239,7 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
 
 
 cdef tuple elementwise_arguments(str name, object input, object target, object weight):
-    """The input and the target of a loss of single elements, in one shape; the weight, if there is one, has the input's."""
+    """Input and target of an elementwise loss, in one shape; a weight must have the input's shape."""
     cdef Tensor x = tensor_argument(input, name, "input", 1), y = tensor_argument(target, name, "target", 2)
     if weight is not None and shape_of(tensor_argument(weight, name, "weight", 6)) != shape_of(x):
         raise ValueError("Weights and input must have the same size.")

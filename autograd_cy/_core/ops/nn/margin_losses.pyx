@@ -1,4 +1,4 @@
-"""Losses of margins between scores or distances: made of other operations."""
+"""Losses of margins between scores or distances, by other operations."""
 
 import numpy as np
 
@@ -61,8 +61,8 @@ def margin_ranking_loss(input1, input2, target, margin: float = 0, size_average=
 def cosine_embedding_loss(input1, input2, target, margin: float = 0, size_average=None, reduce=None, reduction="mean"):
     """cosine_embedding_loss(input1, input2, target, margin=0, reduction='mean') -> Tensor
 
-    The mean of 1 - cos where the target is 1, and of max(0, cos - margin) where it is -1; cos is that of the angle between
-    rows of (N, D), or of (D,) with a target without dimensions. Other reductions: 'sum', 'none'.
+    The mean of 1 - cos where the target is 1, and of max(0, cos - margin) where it is -1. cos is the cosine of the angle
+    between rows of (N, D), or between vectors (D,) with a 0-d target. Other reductions: 'sum', 'none'.
 
     >>> import autograd_cy as ag
     >>> a, b = ag.tensor([[1.0, 0.0]]), ag.tensor([[1.0, 1.0]])
@@ -83,7 +83,7 @@ def cosine_embedding_loss(input1, input2, target, margin: float = 0, size_averag
 
 
 cdef object cosine_of(object a, object b, int dim):
-    """The cosines of the angles along the last dimension; 1e-12 is added to squares of lengths."""
+    """Cosines of angles along the dimension; 1e-12 is added to squared lengths."""
     first, second = (a * a).sum(dim), (b * b).sum(dim)
     if squares_fit(<Tensor> first) and squares_fit(<Tensor> second):
         return (a * b).sum(dim) / ((first + 1e-12) * (second + 1e-12)).sqrt()
@@ -92,7 +92,7 @@ cdef object cosine_of(object a, object b, int dim):
 
 
 cdef bint squares_fit(Tensor squares):
-    """Whether the cosine and its derivatives can be computed from these squares, within vmap in all samples."""
+    """Whether the cosine and its derivatives can be computed from these squares (of all samples within vmap)."""
     cdef object array = values_of(squares).array
     cdef int dtype_code = code_of(array)
     return dtype_code < FLOAT16 or FLOAT32 <= dtype_code < COMPLEX64 and fourth_powers_fit(dense(array))
@@ -124,7 +124,7 @@ def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_fu
                                       swap: bool = False, reduction="mean"):
     """triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_function=None, ...) -> Tensor
 
-    triplet_margin_loss with a distance of your own, a function of two tensors.
+    triplet_margin_loss with your own distance, a function of two tensors.
 
     >>> import autograd_cy as ag
     >>> a, b, c = ag.zeros(1, 2), ag.tensor([[3.0, 4.0]]), ag.tensor([[0.0, 2.0]])
@@ -160,8 +160,8 @@ def multi_margin_loss(input, target, p: int = 1, margin: float = 1.0, weight=Non
                       reduction="mean"):
     """multi_margin_loss(input, target, p=1, margin=1.0, weight=None, reduction='mean') -> Tensor
 
-    The mean over samples and classes i of max(0, margin - input[target] + input[i]) ** p, without i = target; times the
-    weight of the target. The input is (N, C) or (C,). Other reductions of the samples: 'sum', 'none'.
+    The mean over samples and classes i (except the target) of max(0, margin - input[target] + input[i]) ** p, times the
+    target's weight. The input is (N, C) or (C,). Other reductions of the samples: 'sum', 'none'.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.multi_margin_loss(ag.tensor([[1.0, 0.5]]), ag.tensor([0]))
@@ -207,9 +207,9 @@ cdef int check_classes(Tensor scores, Tensor classes, object weight) except -1:
 def multilabel_margin_loss(input, target, size_average=None, reduce=None, reduction="mean"):
     """multilabel_margin_loss(input, target, reduction='mean') -> Tensor
 
-    Of each sample the sum over its classes j and all others i of max(0, 1 - input[j] + input[i]), divided by the number of
-    classes; their mean. The target has the input's shape, (N, C) or (C,): in each row the sample's classes, up to the first
-    -1. Other reductions of the samples: 'sum', 'none'.
+    The mean over samples of the sum, over a sample's classes j and all others i, of max(0, 1 - input[j] + input[i]), divided
+    by the number of classes. The target has the input's shape, (N, C) or (C,); a row lists the sample's classes up to the
+    first -1. Other reductions of the samples: 'sum', 'none'.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.multilabel_margin_loss(ag.tensor([[0.5, 0.25, 1.0]]), ag.tensor([[2, -1, 0]]))

@@ -1,4 +1,4 @@
-"""Nodes of pooling by the largest element of each window."""
+"""Nodes of max pooling."""
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor

@@ -1,4 +1,4 @@
-"""Pooling by the largest element of each window: with a stride, or adaptive."""
+"""Max pooling, strided or adaptive."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ cdef long long LARGEST = 1 << 31
 # nodes
 
 cdef class WindowMaxima(Node):
-    """The gradient goes back to where the largest elements were. The constants end with the sizes of the input."""
+    """The gradient goes to the places of the maxima. The constants end with the sizes of the input."""
 
     cdef int dims(self) noexcept:
         """The number of dimensions of a plane."""
@@ -43,7 +43,7 @@ cdef class WindowMaxima(Node):
         return ("self", "result1", None)
 
     cdef int is_channels_last(self) except -1:
-        """Whether the gradient has channels last. Nothing else reads the input, but a changed one is an error in PyTorch."""
+        """Whether the gradient has channels last. A changed input is an error, as in PyTorch, though it isn't read."""
         cdef cnp.ndarray x = saved_array(self, 0)
         return self.keeps_format() and cnp.PyArray_NDIM(x) == self.dims() + 2 and has_channels_last(x)
 
@@ -112,9 +112,9 @@ cdef cnp.ndarray as_volume_of_channels(cnp.ndarray array):
 
 cdef tuple pooled(object node_class, Tensor x, tuple counts, tuple tables, tuple dilation, tuple constants, str kernel,
                   bint keeps=False):
-    """(The largest elements of the windows that the tables tell, their places).
+    """(Maxima of the windows in the tables, their places).
 
-    `kernel` is what PyTorch calls its loop; `keeps`: whether the results have channels last where the input has.
+    `kernel` is PyTorch's name of its loop; `keeps`: whether the results have channels last if the input has.
     """
     cdef int own = code_of(x.array), wide = max(own, <int> FLOAT32) if own >= FLOAT16 else INT64, dims = len(counts)
     cdef tuple sizes = shape_of(x)
@@ -178,7 +178,7 @@ cdef long long one_number(object value, str name, str kinds) except? -1:
 
 cdef int check_row(Py_ssize_t size, object kernel_size, object stride, object padding, object dilation,
                    object ceil_mode) except -1:
-    """PyTorch has other words for windows that don't fit where no places are asked for."""
+    """PyTorch has other error texts for windows that don't fit if no places are requested."""
     cdef bint omitted = stride is None or (isinstance(stride, (tuple, list)) and not len(stride))
     cdef long long kernel = one_number(kernel_size, "kernel_size", "an int, list of ints or tuple of ints")
     cdef long long step = kernel if omitted else one_number(stride, "stride", "None, an int, list of ints, or tuple of ints")
@@ -195,7 +195,7 @@ cdef int check_row(Py_ssize_t size, object kernel_size, object stride, object pa
                            f"padding={pad} and kernel_size={kernel}")
     if spread <= 0:
         raise RuntimeError(f"max_pool1d() dilation must be greater than zero, but got {spread}")
-    if max(kernel, step, pad, spread) < LARGEST:            # beyond, Pooling refuses them
+    if max(kernel, step, pad, spread) < LARGEST:            # larger ones are refused by Pooling
         count = count_of(size, kernel, step, pad, spread, ceil_mode)
         if count <= 0:
             raise RuntimeError(f"max_pool1d() Invalid computed output size: {count}")
@@ -204,7 +204,7 @@ cdef int check_row(Py_ssize_t size, object kernel_size, object stride, object pa
 
 cdef tuple max_pooled_1d(object input, object kernel_size, object stride, object padding, object dilation, object ceil_mode,
                          bint with_places):
-    """As PyTorch does it: planes of one row."""
+    """As planes of one row, like PyTorch."""
     cdef Tensor x = tensor_argument(input, "max_pool1d", "input", 1)
     cdef tuple own = shape_of(x)
     if len(own) not in (2, 3) or 0 in own[len(own) - 2:]:
@@ -221,7 +221,7 @@ cdef tuple max_pooled_1d(object input, object kernel_size, object stride, object
 
 
 cdef object chosen(tuple results, object return_indices):
-    """Both, or the values alone."""
+    """Both, or only the values."""
     return results if return_indices else results[0]
 
 
@@ -230,8 +230,8 @@ def functional_max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1
     """max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False) -> Tensor: the
     largest element of each window along the last dimension of an input (N, C, L) or (C, L).
 
-    The stride is the kernel's size where none is given; padding is of -inf. With return_indices a tuple: the values and the
-    places that they were at. RuntimeError for windows that don't fit.
+    The stride is the kernel's size by default; padding is -inf. With return_indices, a tuple of the values and their places.
+    RuntimeError for windows that don't fit.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.max_pool1d(ag.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
@@ -245,9 +245,8 @@ def functional_max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1
     """max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False) -> Tensor: the
     largest element of each window of planes (N, C, H, W) or (C, H, W).
 
-    Sizes of windows are one number, or one for each dimension; the stride is the kernel's size where none is given, padding
-    is of -inf. With return_indices a tuple: the values and the places in their planes that they were at. RuntimeError for
-    windows that don't fit.
+    Sizes of windows are one number, or one for each dimension; the stride is the kernel's size by default, padding is -inf.
+    With return_indices, a tuple of the values and their places within planes. RuntimeError for windows that don't fit.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.max_pool2d(ag.tensor([[[1.0, 3.0], [2.0, 0.0]]]), 2, return_indices=True)
@@ -402,7 +401,7 @@ def functional_adaptive_max_pool1d(input, output_size, return_indices=False):
 @op(namespace="nn.functional", batch=PlanesRule(2))
 def adaptive_max_pool2d(input, output_size, return_indices=False):
     """adaptive_max_pool2d(input, output_size, return_indices=False) -> Tensor: the largest elements of windows that cover the
-    planes of an input (N, C, H, W) or (C, H, W), as many along each dimension as `output_size` says (None: as there are).
+    planes of an input (N, C, H, W) or (C, H, W): `output_size` along each dimension (None: the input's size).
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.adaptive_max_pool2d(ag.arange(6.0).reshape(1, 2, 3), (1, 2))

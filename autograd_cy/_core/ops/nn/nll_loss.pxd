@@ -7,7 +7,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 
 
 cdef class NllNode(Node):
-    """Of nll_loss, of its gradient, of cross_entropy. The constants: the sizes of the input. Slot 1: target, 2: weight."""
+    """The node of nll_loss, of its gradient and of cross_entropy. Constants: the input's sizes. Slot 1: target, 2: weight."""
     cdef long long ignore_index
     cdef int reduction
     cdef double total_weight

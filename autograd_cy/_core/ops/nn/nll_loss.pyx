@@ -40,17 +40,17 @@ cdef class NllNode(Node):
         return None if self.saved2 is None else saved_array(self, 2)
 
     cdef double divisor(self) noexcept:
-        """What the sum of the losses was divided by."""
+        """The divisor of the sum of losses."""
         return self.total_weight if self.reduction == MEAN else 1
 
     cdef Tensor gradient(self, Tensor g):
-        """The gradient of the loss's input, recorded as one of `g` and (with gradient 0) of that input."""
+        """The gradient of the loss's input, recorded as a function of `g` and (with gradient 0) of that input."""
         cdef Tensor y, x
         cdef NllNode node
         if g.batched:
             return spread_by_operations(self, g)
         x = unpack(self, 0)
-        unpack(self, 1)                        # complains if it was given up
+        unpack(self, 1)                        # raises if it was released
         y = new_tensor(self.gradient_array(g.array))
         if not needs_node(g) and (x is None or not needs_node(x)):
             return y
@@ -88,7 +88,7 @@ cdef class NllNode(Node):
 
 
 cdef object spread_by_operations(NllNode node, object g):
-    """NllNode.gradient for gradients that are those of a batch."""
+    """NllNode.gradient for batched gradients."""
     cdef tuple sizes = <tuple> node.constants
     cdef int dim = 0 if len(sizes) == 1 else 1
     cdef object target = unpack(node, 1).reshape(sizes[:dim] + sizes[dim + 1:]), weight = unpack(node, 2)
@@ -150,7 +150,7 @@ cdef class NllLoss2DBackwardBackward0(NllLossBackwardBackward):
 # the checks
 
 cdef int check_target(Tensor x, Tensor target) except -1:
-    """Refuse a target whose shape or type isn't that of one class number for each place in the input."""
+    """Refuse a target that doesn't have one class number for each place in the input."""
     cdef tuple sizes = shape_of(x), own = shape_of(target)
     cdef int ndim = len(sizes), dtype_code = code_of(target.array)
     if ndim == 0:
@@ -171,7 +171,7 @@ cdef int check_target(Tensor x, Tensor target) except -1:
 
 
 cdef int check_weight(Tensor x, Tensor weight) except -1:
-    """Refuse a weight that isn't one number of the input's type for each class, or whose gradient is wanted."""
+    """Refuse a weight that isn't one number of the input's type for each class, or that requires grad."""
     cdef npy_intp classes = cnp.PyArray_DIM(x.array, 1 if cnp.PyArray_NDIM(x.array) > 1 else 0)
     if shape_of(weight) != (classes,):
         if cnp.PyArray_NDIM(x.array) > 2:
@@ -228,7 +228,7 @@ cdef object nll_loss_of(object input, object target, object weight, int reductio
 
 
 def batched_nll(call, input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", **more):
-    """nll_loss and cross_entropy: the losses of all samples' elements as those of one batch, then each sample's reduction."""
+    """nll_loss and cross_entropy: all losses as one batch, then each sample's reduction."""
     cdef int how = reduction_of(reduction, size_average, reduce)
     cdef tuple sizes = shape_of(<Tensor?> input), left
     cdef bint of_numbers = sizes != shape_of(<Tensor?> target)
@@ -254,7 +254,7 @@ def batched_nll(call, input, target, weight=None, size_average=None, ignore_inde
 
 cdef object with_batched_weight(object call, object input, object target, object weight, int how, object ignore_index,
                                 bint of_numbers, double label_smoothing):
-    """The definition of both losses in simple operations, for weights that are not the same for all samples."""
+    """Both losses by simple operations, for batched weights."""
     cdef int dim = 0 if rank_of(input) == 1 else 1
     cdef object x = input if call.function is nll_loss else input.log_softmax(dim), classes = input.shape[dim]
     weights = weight.reshape(classes, *(1,) * (rank_of(input) - 1 - dim))
@@ -275,9 +275,9 @@ cdef object with_batched_weight(object call, object input, object target, object
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """nll_loss(input, target, weight=None, ignore_index=-100, reduction='mean') -> Tensor: the negative log likelihood.
 
-    `input` holds log probabilities of C classes, (N, C) or (C,) or (N, C, d1, ...), `target` class numbers, of that shape
-    without C, `weight` a weight for each class. The loss of one is -weight[target] * input[target], or 0 where the target
-    is `ignore_index`; reduction 'none' gives them all, 'sum' their sum, 'mean' that divided by the sum of the weights.
+    `input` holds log probabilities of C classes, (N, C) or (C,) or (N, C, d1, ...), `target` class numbers, with that shape
+    without C, `weight` a weight for each class. A loss is -weight[target] * input[target], or 0 if the target is
+    `ignore_index`; reduction 'none' gives all losses, 'sum' their sum, 'mean' their sum over the sum of the weights.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.nll_loss(ag.tensor([[-1.0, -3.0], [-2.0, -4.0]]), ag.tensor([0, 1]))

@@ -19,7 +19,7 @@ cdef Pointwise *OP_without_noise = row_of("rrelu_without_noise")
 
 
 cdef Tensor slopes_like(Tensor x, double lower, double upper):
-    """A number for each element of x; within vmap as its `randomness` says."""
+    """A random slope for each element of x; within vmap according to its `randomness`."""
     cdef list apart = drawing_levels() if open_levels() else []
     source = np.random.Generator(np.random.PCG64(new_key()))
     sizes = tuple([level.size for level in reversed(apart)]) + shape_of(x)
@@ -30,7 +30,7 @@ cdef Tensor slopes_like(Tensor x, double lower, double upper):
 def rrelu(input, lower: float = 0.125, upper: float = 0.3333333333333333, training: bool = False):
     """rrelu(input, lower=1/8, upper=1/3, training=False) -> Tensor: leaky_relu with a slope drawn for each element.
 
-    It is uniform from lower to upper; without training their mean. RuntimeError where lower is above upper.
+    The slope is uniform from lower to upper, or their mean without training. RuntimeError if lower is above upper.
     Source: Xu et al., "Empirical evaluation of rectified activations in convolutional network" (2015).
 
     >>> import autograd_cy as ag

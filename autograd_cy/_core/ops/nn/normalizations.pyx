@@ -1,4 +1,4 @@
-"""Normalizations as nn.functional has them: its order of arguments, and what it refuses."""
+"""Normalizations of nn.functional: its order of arguments, and its checks."""
 
 from math import prod
 
@@ -21,7 +21,7 @@ cnp.import_array()
 
 
 cdef int need_several(object sizes, object n, str what) except -1:
-    """There is no variance of one value."""
+    """Refuse a single value, which has no variance."""
     if n == 1:
         raise ValueError(f"Expected more than 1 {what} when training, got input size torch.Size({list(sizes)})")
     return 0
@@ -31,10 +31,10 @@ cdef int need_several(object sizes, object n, str what) except -1:
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5):
     """batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False, momentum=0.1, eps=1e-5) -> Tensor
 
-    (input - mean) / sqrt(variance + eps) * weight + bias for each channel of an input (N, C, ...). With `training`, mean
-    and (biased) variance are the input's, and the running ones, if there are any, move towards it and the unbiased
-    variance, by the part `momentum`, in their own memory; else they are the running ones. RuntimeError for sizes that
-    don't fit. Source: Ioffe, Szegedy, "Batch normalization" (2015).
+    (input - mean) / sqrt(variance + eps) * weight + bias for each channel of an input (N, C, ...). With `training`, mean and
+    (biased) variance are the input's, and running statistics, if any, move in place towards the mean and the unbiased
+    variance, by the factor `momentum`; without, the running statistics are used. RuntimeError for sizes that don't fit.
+    Source: Ioffe, Szegedy, "Batch normalization" (2015).
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.batch_norm(ag.tensor([[1.0], [3.0]]), None, None, training=True, eps=0.0)
@@ -52,7 +52,7 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
                   eps=1e-5):
     """instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True) -> Tensor
 
-    batch_norm() of each sample by itself; momentum=0.1, eps=1e-5. Running averages move towards the mean over samples.
+    batch_norm() within each sample; momentum=0.1, eps=1e-5. Running averages move towards the mean over samples.
     Source: Ulyanov, Vedaldi, Lempitsky, "Instance normalization" (2016).
 
     >>> import autograd_cy as ag
@@ -71,8 +71,8 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     """group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) -> Tensor: normalization of groups of channels.
 
-    Of each sample of an input (N, C, ...), C / num_groups channels have mean 0 and variance 1 together, times the weight
-    and plus the bias of the channel. RuntimeError for sizes that don't fit.
+    In each sample of an input (N, C, ...), every group of C / num_groups channels gets mean 0 and variance 1, then the
+    channel's weight and bias. RuntimeError for sizes that don't fit.
     Source: Wu, He, "Group normalization" (2018).
 
     >>> import autograd_cy as ag
@@ -101,8 +101,8 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
 def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
     """local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0) -> Tensor: channels inhibit their neighbours.
 
-    input / (k + alpha * m) ** beta, with m the mean of the squares of `size` neighbouring channels, where those beyond the
-    first and last are 0. The input is (N, C, ...), of at least 3 dimensions, or ValueError.
+    input / (k + alpha * m) ** beta, where m is the mean of the squares of `size` neighbouring channels; channels outside
+    count 0. The input is (N, C, ...); ValueError unless it has at least 3 dimensions.
     Source: Krizhevsky, Sutskever, Hinton, "ImageNet classification with deep convolutional neural networks" (2012).
 
     >>> import autograd_cy as ag

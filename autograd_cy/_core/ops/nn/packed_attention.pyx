@@ -1,8 +1,8 @@
-"""Attention of queries, keys and values that are the thirds of one projection: one operation, with one gradient.
+"""Attention whose queries, keys and values are thirds of one projection: one operation with one gradient.
 
-The blocks are read and written where they lie: no view of a head is made, and nothing is put together again. Of what has a
-batch dimension or a tangent, of subclasses, where calls are handed over, and where by_blocks (attention.pyx) would not be
-taken, attention is made of its operations. For a profiler it is scaled_dot_product_attention().
+Blocks are read and written in place, without views of heads or concatenation. Attention is made of other operations for
+batched inputs, tangents, subclasses and overrides, and if by_blocks (attention.pyx) does not apply. Profilers record it as
+scaled_dot_product_attention().
 """
 
 cimport cython
@@ -44,7 +44,7 @@ cdef Layout layout_of(cnp.ndarray packed, npy_intp heads, bint rows_first) noexc
 
 
 cdef Heads heads_in(cnp.ndarray array, const Layout *layout, int third) noexcept:
-    """Those of a dense array of that layout: the first, second or last ones of each row."""
+    """The heads in a third (first, second or last) of each row of a dense array."""
     cdef npy_intp sample = cnp.PyArray_STRIDE(array, layout.rows_first), row = cnp.PyArray_STRIDE(array, not layout.rows_first)
     cdef npy_intp head = layout.size * cnp.PyArray_ITEMSIZE(array)
     return Heads(cnp.PyArray_BYTES(array) + third * layout.heads * head, sample, head, row)
@@ -69,7 +69,7 @@ cdef Attention described(cnp.ndarray packed, cnp.ndarray mask, cnp.ndarray sums,
 
 
 cdef cnp.ndarray seen_keys(Tensor mask, cnp.ndarray packed, const Layout *layout):
-    """What is added to the scores, of each head; None if there is no mask."""
+    """The mask to add to the scores of each head; None without a mask."""
     if mask is None:
         return None
     return mask_array(mask, sizes_in_heads(layout), code_of(packed), layout.rows)
@@ -113,7 +113,7 @@ cdef class PackedAttentionBackward0(AttentionNode):
         return found
 
     cdef object vjp(self, object g, int i):
-        """As operations on what was saved: the formula without blocks."""
+        """The formula without blocks, as operations on the saved input."""
         cdef object heads = self.constants[1], rows_first = self.constants[2]
         self.check_mask()
         q, k, v = in_heads(unpack(self, 0), heads, rows_first)
@@ -125,7 +125,7 @@ cdef class PackedAttentionBackward0(AttentionNode):
 
 
 def in_heads(packed, heads, rows_first):
-    """The queries, keys and values, views (samples, heads, rows, size) of the thirds of a projection."""
+    """Queries, keys and values: views (samples, heads, rows, size) of the thirds of a projection."""
     return [by_head(third, heads, rows_first) for third in packed.chunk(3, -1)]
 
 
@@ -136,7 +136,7 @@ def by_head(x, heads, rows_first):
 
 
 def in_rows(x, rows_first):
-    """The reverse of `by_head`: heads beside each other."""
+    """The inverse of `by_head`: the heads of a row side by side."""
     return x.permute((2, 0, 1, 3) if rows_first else (0, 2, 1, 3)).flatten(2)
 
 
@@ -145,8 +145,8 @@ def in_rows(x, rows_first):
 def packed_attention(Tensor packed not None, Py_ssize_t heads, Tensor mask or None, double rate, bint causal, bint rows_first):
     """packed_attention(packed, heads, mask, rate, causal, rows_first) -> Tensor (samples, rows, E), or rows first.
 
-    `packed` is (samples, rows, 3 * E), or with `rows_first` (rows, samples, 3 * E); the mask can be broadcast to
-    (samples, heads, rows, rows); `rate` of the weights are dropped.
+    `packed` is (samples, rows, 3 * E), or with `rows_first` (rows, samples, 3 * E). The mask broadcasts to
+    (samples, heads, rows, rows). `rate` is the dropout of the weights.
     """
     cdef Layout layout
     if not rate and heads > 0 and suits_blocks(packed) and not hands_over():
@@ -164,14 +164,14 @@ cdef bint suits_blocks(Tensor packed) except -1:
 
 
 cdef bint suits(Tensor mask, int dtype_code, bint causal, const Layout *layout) except -1:
-    """What is refused is so by the other operations."""
+    """Whether the mask suits `by_blocks`; errors are left to the other operations."""
     return mask is None or (
         not causal and type(mask) is Tensor and code_of(mask.array) in (BOOL, FLOAT32, dtype_code) and not has_gradient(mask)
         and fits(mask, sizes_in_heads(layout), layout.rows))
 
 
 cdef Tensor as_event(Tensor packed, const Layout *layout, Tensor mask, bint causal):
-    """`by_blocks`, where somebody records."""
+    """`by_blocks` as an event for a recording profiler."""
     cdef Span span = begin(OPERATION, <PyObject *> scaled_dot_product_attention)
     cdef Tensor y
     if options & SHAPES:

@@ -1,4 +1,4 @@
-"""Tensors with a border: of one number, or of what is inside, mirrored, repeated or from the other side."""
+"""Padding with a constant, or by reflection, replication or circular continuation."""
 
 import functools
 
@@ -22,21 +22,21 @@ cnp.import_array()
 
 
 cdef enum:
-    LONG = 1024                 # maps that are not kept
+    LONG = 1024                 # longer maps are not cached
 
 
 # arrays
 
 @functools.lru_cache(256)
 def short_map(n, before, after, mode):
-    """map_of(), which takes longer than a kernel on small arrays."""
+    """map_of(), cached because it takes longer than a kernel on small arrays."""
     return map_of(n, before, after, mode)
 
 
 cdef object map_of(Py_ssize_t n, object before, object after, str mode):
-    """For each element of a dimension with borders the index of the one that it is; negative numbers cut off.
+    """For each element of a dimension with borders, the index of its source; negative pads cut off elements.
 
-    Cut off is what they say of the result, or (circular) of the dimension first.
+    They cut the result, or, in circular mode, the dimension beforehand.
     """
     if mode == "circular":
         inside = np.arange(max(-before, 0), n - max(-after, 0), dtype=np.intp)
@@ -48,7 +48,7 @@ cdef object map_of(Py_ssize_t n, object before, object after, str mode):
 
 
 cdef list maps_of(tuple sizes, tuple pads, str mode):
-    """Those of the last three dimensions."""
+    """The maps of the last three dimensions."""
     cdef list maps = []
     for k in range(3):
         n = sizes[len(sizes) - 1 - k] if k < len(sizes) else 1
@@ -61,18 +61,18 @@ cdef list maps_of(tuple sizes, tuple pads, str mode):
 
 
 cdef bint keeps_format(cnp.ndarray x, str mode) noexcept:
-    """Whether what is made of an array, and its gradient, get channels last."""
+    """Whether the result and the gradient get channels last."""
     return mode != "circular" and has_channels_last(x)
 
 
 cdef list channel_maps(list maps, Py_ssize_t channels):
-    """Those of two dimensions and of the channels behind them, which stay as they are."""
+    """The maps of two dimensions, and the identity for the channels behind them."""
     index = short_map(channels, 0, 0, "replicate") if channels < LONG else map_of(channels, 0, 0, "replicate")
     return [maps[1], maps[2], index]
 
 
 cdef object padded(cnp.ndarray x, tuple pads, str mode, bint channels_last):
-    """A new array with borders: floats by a kernel."""
+    """A new array with borders; a kernel computes floats."""
     maps = maps_of((<object> x).shape, pads, mode)
     if FLOAT16 <= code_of(x) <= FLOAT64:
         if channels_last and len(pads) == 4:
@@ -85,7 +85,7 @@ cdef object padded(cnp.ndarray x, tuple pads, str mode, bint channels_last):
 
 
 cdef object folded(cnp.ndarray g, tuple pads, str mode, tuple sizes, bint channels_last):
-    """The transposed operation, for an array that had those sizes."""
+    """The transpose, to an array of these sizes."""
     maps = maps_of(sizes, pads, mode)
     if code_of(g) == LONGDOUBLE:
         return in_format(folded_by_rows(g, maps, sizes, len(pads) // 2), channels_last)
@@ -126,14 +126,14 @@ cdef class Padded(Node):
         return bordered(<Tensor> tangents[0], self.constants, None)
 
     cdef int is_channels_last(self) except -1:
-        """Whether the gradient gets channels last. Nothing else reads the input, but a changed one is an error in PyTorch,
-        too."""
+        """Whether the gradient gets channels last. The input isn't read otherwise, but a changed one is an error, as in
+        PyTorch."""
         return self.saves and keeps_format(saved_array(self, 0), self.constants[1])
 
 
 @cython.final
 cdef class Folded(Node):
-    """The gradient of one with borders."""
+    """The node of Padded's gradient."""
 
     cdef object vjp(self, object g, int i):
         return bordered(<Tensor> g, self.constants, None)
@@ -145,7 +145,7 @@ cdef class Folded(Node):
 
 
 cdef class PaddedFromInside(Padded):
-    """Of those that PyTorch has a function for."""
+    """Modes for which PyTorch has its own function."""
 
     cdef tuple saved_names(self):
         return ("self", None, None)
@@ -183,7 +183,7 @@ cdef class ReplicationPad3DBackward0(PaddedFromInside):
 
 @cython.final
 cdef class CircularPadBackward0(Padded):
-    """PyTorch has no name for it: there, it is copied into an empty tensor."""
+    """Has no name in PyTorch, which copies into an empty tensor."""
 
 
 NODES = {"reflect": [ReflectionPad1DBackward0, ReflectionPad2DBackward0, ReflectionPad3DBackward0],
@@ -192,7 +192,7 @@ NODES = {"reflect": [ReflectionPad1DBackward0, ReflectionPad2DBackward0, Reflect
 
 
 cdef Tensor bordered(Tensor x, tuple constants, Tensor saved):
-    """With a border, as the constants of the node say, which keeps `saved`."""
+    """The tensor with a border according to the node's constants; the node saves `saved`."""
     pads, mode, _ = constants
     cdef Tensor y = new_tensor(padded(x.array, pads, mode, keeps_format(x.array, mode)))
     if not needs_node(x):
@@ -212,7 +212,7 @@ cdef tuple pads_of(object pad):
 
 
 def batched_pad(call, input, pad, mode="constant", value=None):
-    """Samples of samples, but for constants."""
+    """Merge the samples into the batch, except for constant padding."""
     cdef tuple sizes = shape_of(<Tensor> input)
     x = call.value(input)
     if mode == "constant" or len(sizes) < 2 or len(sizes) != len(pad) // 2 + 2:
@@ -226,8 +226,8 @@ def pad(input, pad, mode: str = "constant", value: float | None = None):
     """pad(input, pad, mode='constant', value=None) -> Tensor: input with a border.
 
     `pad` has two numbers for the last dimension, before and after it, then two for the one before, ...; negative ones cut
-    off. Modes: 'constant' fills with `value`, by default 0; 'reflect' mirrors at the outermost elements, 'replicate' repeats
-    them, 'circular' goes on at the other side: of the last one to three dimensions of (N, C, ...) or (C, ...).
+    off. Modes: 'constant' fills with `value` (default 0); 'reflect' mirrors at the outermost elements, 'replicate' repeats
+    them, 'circular' continues at the other side, for the last one to three dimensions of (N, C, ...) or (C, ...).
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor([[1.0, 2.0, 3.0]])
@@ -262,7 +262,7 @@ cdef object pad_of(object input, object pad, object mode, object value, int rank
 
 
 cdef int check_borders(tuple sizes, tuple pads, str mode) except -1:
-    """Refuse borders that need more than there is."""
+    """Refuse borders that need more elements than there are."""
     for k in range(len(pads) // 2):
         axis, before, after = len(sizes) - 1 - k, pads[2 * k], pads[2 * k + 1]
         n = sizes[axis]

@@ -1,4 +1,4 @@
-"""The arguments of pooling operations, checked, and the sizes of their results."""
+"""Checks of the arguments of pooling operations, and the sizes of their results."""
 
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

@@ -1,4 +1,4 @@
-"""The arguments of pooling operations, checked, and the sizes of their results."""
+"""Checks of the arguments of pooling operations, and the sizes of their results."""
 
 from autograd_cy._core.graph.record cimport int64_of, shape_of
 from autograd_cy._core.graph.tensor cimport Tensor
@@ -34,7 +34,7 @@ cdef tuple ints_argument(object value, str operation, str name, int position):
 
 
 cdef tuple along_each(object value, str operation, str name, int position, int dims):
-    """A number for each dimension, given as one for all or one by one. An empty stride is none."""
+    """A number for each dimension, from one for all or one for each. An empty stride counts as none."""
     cdef tuple numbers = ints_argument(value, operation, name, position)
     if len(numbers) not in (1, dims):
         if dims == 1:
@@ -54,7 +54,7 @@ cdef str listed(tuple sizes):
 # windows
 
 cdef class Pooling:
-    """The windows of a pooling operation over `dims` dimensions. Whatever is wrong about them alone is an error here."""
+    """The windows of a pooling operation over `dims` dimensions. Checks them as far as possible without an input."""
 
     def __init__(self, str operation, int dims, kernel_size, stride, padding, dilation=1, bint ceil_mode=False):
         self.operation = operation
@@ -79,7 +79,7 @@ cdef class Pooling:
             raise RuntimeError(f"{what} should be greater than zero, but got {found}")
 
     cdef tuple counts(self, Tensor x):
-        """How many windows there are along each of the last dimensions."""
+        """The number of windows along each of the last dimensions."""
         cdef tuple sizes = shape_of(x)[-len(self.kernel):]
         cdef tuple counts = tuple([
             count_of(n, kernel, stride, padding, dilation, self.ceil_mode) for n, kernel, stride, padding, dilation
@@ -103,7 +103,7 @@ cdef int check_window(long long kernel, long long stride, long long padding, lon
 
 
 cdef npy_intp count_of(npy_intp n, npy_intp kernel, npy_intp stride, npy_intp padding, npy_intp dilation, bint ceil_mode):
-    """How many windows begin within the padded elements and end there; with ceil_mode one more may end beyond."""
+    """The number of windows inside the padded elements; with ceil_mode, one more may reach beyond the end."""
     cdef npy_intp room = n + 2 * padding - dilation * (kernel - 1) - 1 + (stride - 1 if ceil_mode else 0)
     cdef npy_intp count = (room // stride if room >= 0 else -((-room + stride - 1) // stride)) + 1
     if ceil_mode and (count - 1) * stride >= n + padding:
@@ -114,7 +114,7 @@ cdef npy_intp count_of(npy_intp n, npy_intp kernel, npy_intp stride, npy_intp pa
 # adaptive pooling
 
 cdef tuple output_sizes(object output_size, Tensor x, int dims, str operation):
-    """The sizes asked for along the last dimensions; None: the input's own."""
+    """The requested sizes along the last dimensions; None means the input's."""
     cdef tuple own = shape_of(x)
     if dims > 1 and isinstance(output_size, (tuple, list)):
         if len(own) <= len(output_size):
@@ -129,7 +129,7 @@ cdef tuple output_sizes(object output_size, Tensor x, int dims, str operation):
 
 
 cdef int check_output_sizes(tuple sizes) except -1:
-    """RuntimeError for a size below 0, or for so many elements that nobody can count them."""
+    """RuntimeError for a negative size, or if the number of elements overflows."""
     cdef object total = 1
     for size in sizes:
         if size < 0:
@@ -143,14 +143,14 @@ cdef int check_output_sizes(tuple sizes) except -1:
 # inputs
 
 cdef int check_planes(Tensor x, int dims, str text) except -1:
-    """Planes with channels, and with samples or without."""
+    """Check that x has planes with channels, with or without samples."""
     if cnp.PyArray_NDIM(x.array) not in (dims + 1, dims + 2):
         raise RuntimeError(text)
     return 0
 
 
 cdef int check_not_empty(Tensor x, str text) except -1:
-    """All sizes but that of the batch are above 0; the text has places for the sizes and for the dimension that is not."""
+    """Check that only the batch is empty; the text has places for the sizes and for the empty dimension."""
     cdef tuple sizes = shape_of(x)
     for axis in range(1, len(sizes)):
         if sizes[axis] == 0:
@@ -161,7 +161,7 @@ cdef int check_not_empty(Tensor x, str text) except -1:
 # batches
 
 class PlanesRule:
-    """PlanesRule(dims): the batching rule of operations on planes: the batch is one of samples, or joins that."""
+    """PlanesRule(dims): the batching rule of operations on planes: samples become the batch, or are merged into it."""
 
     def __init__(self, dims):
         self.dims = dims
@@ -181,5 +181,5 @@ class PlanesRule:
 
 
 def apart(y, size, samples):
-    """apart(y, size, samples) -> Tensor: with the batch in a dimension of its own again."""
+    """apart(y, size, samples) -> Tensor: split the samples from the batch again."""
     return y.reshape((size, samples, *y.shape[1:]))

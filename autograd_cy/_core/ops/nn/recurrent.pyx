@@ -1,4 +1,4 @@
-"""Recurrent networks: lstm, gru, rnn_tanh and rnn_relu, layers in one or both directions; and their cells, single steps."""
+"""Recurrent layers lstm, gru, rnn_tanh and rnn_relu, in one or both directions, and their cells (single steps)."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ cnp.import_array()
 # the arguments
 
 cdef cnp.ndarray packed_starts(object batch_sizes, Py_ssize_t rows, Py_ssize_t batch):
-    """The first row of each step, of sequences that are packed."""
+    """The first row of each step of packed sequences."""
     cdef Tensor sizes = tensor_argument(batch_sizes, "recurrent layer", "batch_sizes", 2)
     if code_of(sizes.array) != INT64:
         raise RuntimeError(f"expected scalar type Long but found {type_word(code_of(sizes.array))}")
@@ -35,7 +35,7 @@ cdef cnp.ndarray packed_starts(object batch_sizes, Py_ssize_t rows, Py_ssize_t b
 
 
 cdef list layers_in(object params, bint has_biases, int directions, bint projected):
-    """The parameters of each direction of each layer: five, Nones among them."""
+    """The five parameters (or Nones) of each direction of each layer."""
     cdef int each = 2 + 2 * has_biases + projected
     for tensor in params:
         if not isinstance(tensor, Tensor):
@@ -68,7 +68,7 @@ cdef tuple states_in(CellKind kind, str name, object hx, int number):
 # the operations
 
 cdef tuple stacked_layers(CellKind kind, str name, tuple arguments):
-    """The output and the last states. The arguments have batch_sizes in the second place or batch_first in the last."""
+    """The output and the last states. The arguments have batch_sizes second or batch_first last."""
     cdef bint packed = isinstance(arguments[1], Tensor) and (kind == LSTM or isinstance(arguments[2], Tensor))
     cdef cnp.ndarray starts
     cdef list ends = [], outputs
@@ -110,7 +110,7 @@ cdef int check_rank(Tensor x, str name, int rank) except -1:
 
 
 cdef cnp.ndarray even_starts(Tensor x, Tensor h):
-    """The first row of each step, where all have all samples."""
+    """The first row of each step, if all steps have all samples."""
     steps, batch = shape_of(x)[:2]
     if steps == 0:
         raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
@@ -124,10 +124,10 @@ def lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectiona
     """lstm(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) -> tuple of Tensors:
     output, h and c.
 
-    Also lstm(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional), of packed sequences:
-    what nn.LSTM calls, whose documentation has the formulas. `input` is (steps, batch, size), hx a pair of (layers *
-    directions, batch, hidden), and `params` has for each direction of each layer the weights of input and state and their
-    biases. RuntimeError where sizes, types or their number don't fit.
+    Also lstm(data, batch_sizes, hx, params, has_biases, num_layers, dropout, train, bidirectional), for packed sequences.
+    nn.LSTM calls it and documents the formulas. `input` is (steps, batch, size), hx a pair of (layers * directions, batch,
+    hidden). For each direction of each layer, `params` has the weights of input and state, and their biases. RuntimeError
+    if sizes, types or their number don't fit.
 
     >>> import autograd_cy as ag
     >>> weights = ag.zeros(8, 3), ag.zeros(8, 2)
@@ -145,7 +145,7 @@ def gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional
     """gru(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) -> tuple of two Tensors:
     output and h.
 
-    As lstm(), with one state: what nn.GRU calls.
+    Like lstm(), with one state; nn.GRU calls it.
 
     >>> import autograd_cy as ag
     >>> weights = ag.zeros(6, 3), ag.zeros(6, 2)
@@ -162,7 +162,7 @@ def rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirect
     """rnn_tanh(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) -> tuple of two Tensors:
     output and h.
 
-    As gru(): what nn.RNN calls. h' = tanh(input @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh).
+    Like gru(); nn.RNN calls it. h' = tanh(input @ weight_ih.T + bias_ih + h @ weight_hh.T + bias_hh).
 
     >>> import autograd_cy as ag
     >>> ag.rnn_tanh(ag.ones(2, 1, 1), ag.zeros(1, 1, 1), (ag.ones(1, 1), ag.ones(1, 1)), False, 1, 0.0, False, False, False)[1]
@@ -177,7 +177,7 @@ def rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirect
     """rnn_relu(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first) -> tuple of two Tensors:
     output and h.
 
-    As rnn_tanh(), with relu in place of tanh.
+    Like rnn_tanh(), with relu instead of tanh.
 
     >>> import autograd_cy as ag
     >>> ag.rnn_relu(ag.ones(2, 1, 1), ag.zeros(1, 1, 1), (ag.ones(1, 1), ag.ones(1, 1)), False, 1, 0.0, False, False, False)[1]
@@ -229,7 +229,7 @@ cdef int check_state(Tensor x, Tensor state, object w_hh, int number) except -1:
 def lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None):
     """lstm_cell(input, hx, w_ih, w_hh, b_ih=None, b_hh=None) -> tuple of two Tensors: h and c after one step.
 
-    The step is that of lstm(), from the pair `hx` of states. `input` is (batch, size), a state (batch, hidden), `w_ih`
+    One step of lstm(), from the pair `hx` of states. `input` is (batch, size), a state (batch, hidden), `w_ih`
     (4 * hidden, size), `w_hh` (4 * hidden, hidden). RuntimeError for other sizes.
 
     >>> import autograd_cy as ag

@@ -1,7 +1,7 @@
-"""One direction of a recurrent layer as one operation: all steps, with one node that keeps the gates of all of them.
+"""One direction of a recurrent layer as one operation: all steps, with one node that saves the gates of all of them.
 
-What the input adds to the gates is one product for all steps, and so is the gradient of each weight. Recorded backwards,
-within vmap and in forward mode the layer is walked by operations (recurrent_steps.pyx).
+The input's part of the gates is one product for all steps, and so is the gradient of each weight. For create_graph, within
+vmap and in forward mode, the layer consists of recorded operations (recurrent_steps.pyx).
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ from autograd_cy._core.graph.node import declare_outputs
 cnp.import_array()
 
 cdef enum:
-    TRANSPOSED_ONCE = 4         # steps, from which on a weight that BLAS would read transposed is copied
+    TRANSPOSED_ONCE = 4         # with more steps, a weight that BLAS would read transposed is copied
 
 
 # arrays
@@ -56,13 +56,13 @@ cdef cnp.ndarray matrix_from(cnp.ndarray array, int dtype_code):
 
 
 cdef cnp.ndarray flat_rows(cnp.ndarray array, int dtype_code, npy_intp rows):
-    """A dense array with all dimensions but the last one as one."""
+    """A dense matrix: all dimensions but the last are merged."""
     array = flat(array, dtype_code)
     return array if cnp.PyArray_NDIM(array) == 2 else (<object> array).reshape(rows, (<object> array).shape[-1])
 
 
 cdef cnp.ndarray total_bias(CellKind kind, Tensor bias_ih, Tensor bias_hh, npy_intp size, int dtype_code):
-    """What is added to the gates. Of the state's bias GRU multiplies the last part: that is not in it."""
+    """The bias of the gates. It excludes the last part of GRU's state bias, which is multiplied by a gate."""
     if bias_ih is None:
         return new_zeros(dtype_code, 1, &size)
     total = np.array(bias_ih.array, dtype_of(dtype_code).numpy_dtype)
@@ -76,7 +76,7 @@ cdef Walk way_of(cnp.ndarray starts, bint reverse, int dtype_code) noexcept:
 
 
 cdef npy_intp rows_in(cnp.ndarray starts) noexcept:
-    """The rows of all steps."""
+    """The number of rows of all steps."""
     return (<const npy_intp *> cnp.PyArray_DATA(starts))[cnp.PyArray_DIM(starts, 0) - 1]
 
 
@@ -84,17 +84,17 @@ cdef npy_intp rows_in(cnp.ndarray starts) noexcept:
 
 @cython.final
 cdef class RecurrentLayerBackward0(Node):
-    """Of the output, h and, of LSTM, c. Slot 0 has all inputs: x, h, c and the weights and biases of input and state. Its
-    constants are the sizes of the outputs and their dtype.
+    """The node of the output, h and, for LSTM, c. Slot 0 has all inputs: x, h, c and the weights and biases of input and
+    state. Its constants are the sizes of the outputs and their dtype.
 
-    What the steps leave behind is nobody else's, so it is kept as arrays; while saved-tensor hooks are on, in slot 1.
+    Results of the steps belong to the node, so it keeps them as arrays; with saved-tensor hooks, in slot 1.
     """
     cdef CellKind kind
     cdef bint reverse
     cdef cnp.ndarray starts
-    cdef cnp.ndarray gates          # the activations, a row for each row of x, and likewise ...
+    cdef cnp.ndarray gates          # for each row of x: the activations
     cdef cnp.ndarray state_before   # ... h before the step
-    cdef cnp.ndarray cell_before    # ... LSTM: c before it
+    cdef cnp.ndarray cell_before    # ... LSTM: c before the step
     cdef cnp.ndarray inner          # ... GRU: the state's part of the last gate
 
     cdef tuple saved_names(self):
@@ -106,14 +106,14 @@ cdef class RecurrentLayerBackward0(Node):
         return tuple([None if saved is None else (<SavedTensor> saved).restored(self) for saved in <tuple> self.saved0])
 
     cdef tuple steps(self):
-        """What the steps left behind: gates, state_before, cell_before, inner."""
+        """The saved results of the steps: gates, state_before, cell_before, inner."""
         if self.kinds[1] != HANDLES:
             return self.gates, self.state_before, self.cell_before, self.inner
         kept = [(<SavedTensor> saved).restored(self) for saved in <tuple> self.saved1]
         return tuple([None if x is None else (<Tensor> x).array for x in kept])
 
     cdef int pack_steps(self) except -1:
-        """Let hooks see it."""
+        """Pass these results to saved-tensor hooks."""
         save_several(self, 1, tuple([None if array is None else new_tensor(array) for array in self.steps()]))
         self.gates = self.state_before = self.cell_before = self.inner = None
         return 0
@@ -147,7 +147,7 @@ cdef class RecurrentLayerBackward0(Node):
 
 
 cdef tuple with_zeros_kept(tuple found, list g):
-    """Case 4 of NOTE [Zeros that stay]: the engine leaves that to nodes that give all gradients at once."""
+    """Case 4 of NOTE [Zeros that stay], which the engine leaves to nodes that return all gradients at once."""
     zeros = all_zero(g)
     return tuple([zeroed(result, zeros) for result in found])
 
@@ -163,7 +163,7 @@ cdef bint any_batched(object tensors) except -1:
 
 cdef tuple walked(RecurrentLayerBackward0 node, CellKind kind, Tensor x, cnp.ndarray starts, bint reverse, Tensor h, Tensor c,
                   tuple parameters):
-    """The output, h and c as arrays; the node, if it is not None, gets what its gradient reads."""
+    """The output, h and c as arrays; stores data for the gradient in the node unless it is None."""
     cdef int dtype_code = kernel_code(x.array), gates = gates_of(kind)
     cdef npy_intp rows = rows_in(starts), n = cnp.PyArray_DIM(h.array, 1)
     cdef Tensor weight_ih, weight_hh, bias_ih, bias_hh
@@ -242,7 +242,7 @@ cdef list walked_back(RecurrentLayerBackward0 node, tuple inputs, list g):
 
 
 cdef cnp.ndarray gradient_or_zeros(Tensor g, Tensor like, int dtype_code):
-    """A gradient that is written over."""
+    """A copy of a gradient, or zeros, to be overwritten."""
     if g is None:
         return new_zeros(dtype_code, 2, cnp.PyArray_DIMS(like.array))
     return matrix_from(g.array, dtype_code)
@@ -250,7 +250,7 @@ cdef cnp.ndarray gradient_or_zeros(Tensor g, Tensor like, int dtype_code):
 
 cdef list gradients_of(RecurrentLayerBackward0 node, Tensor x, Tensor weight_ih, cnp.ndarray state_before,
                        cnp.ndarray to_input, cnp.ndarray to_product, cnp.ndarray from_state, cnp.ndarray from_cell):
-    """Those that are wanted, from those of what input and state add to the gates."""
+    """The requested gradients, from the gradients of the input's and the state's parts of the gates."""
     cdef int dtype_code = code_of(to_input), i
     cdef npy_intp rows = cnp.PyArray_DIM(to_input, 0)
     cdef list wanted = [node.next_node(i) is not None for i in range(node.n_edges)]
@@ -271,7 +271,7 @@ cdef list gradients_of(RecurrentLayerBackward0 node, Tensor x, Tensor weight_ih,
 # the operation
 
 cdef int check_sizes(CellKind kind, Tensor x, npy_intp rows, Tensor h, Tensor c, object parameters) except -1:
-    """Refuse sizes that don't fit each other: the loops rely on them."""
+    """Refuse sizes that don't match, because the loops rely on them."""
     cdef tuple own = shape_of(x)
     cdef npy_intp total = 1
     weight_ih, weight_hh, bias_ih, bias_hh = parameters
@@ -336,7 +336,7 @@ cdef tuple layer_of(CellKind kind, Tensor x, cnp.ndarray starts, bint reverse, T
 
 
 cdef bint in_operations(tuple inputs) except -1:
-    """Whether the layer is to be made of operations: an input is batched, or has a tangent."""
+    """Whether an input is batched or has a tangent, so that the layer must consist of operations."""
     for x in inputs:
         if x is not None and ((<Tensor> x).batched or has_tangent(<Tensor> x)):
             return True
@@ -344,7 +344,7 @@ cdef bint in_operations(tuple inputs) except -1:
 
 
 cdef cnp.ndarray starts_of(object batch_sizes):
-    """The first row of each step, and one beyond all."""
+    """The first row of each step, then the number of rows."""
     starts = np.zeros(len(batch_sizes) + 1, np.intp)
     np.cumsum(batch_sizes, out=starts[1:])
     return starts

@@ -1,8 +1,8 @@
-"""A direction of a recurrent layer step by step, by recorded operations: for forward mode, vmap, projections, and for the
-gradient of the gradient.
+"""A direction of a recurrent layer step by step, by recorded operations: for forward mode, vmap, projections and second
+derivatives.
 
-A cell is described by its activations, from `x`, what the input adds to the gates, and `p`, what the state adds; the formulas
-are those of recurrent_loops.pyx. The state of all samples goes from step to step, of which a step changes the first rows.
+A cell computes activations from `x` and `p`, the input's and the state's parts of the gates, by the formulas of
+recurrent_loops.pyx. The state of all samples is passed from step to step; a step changes its first rows.
 """
 
 from autograd_cy._core.kernels.recurrent_loops cimport GRU, LSTM, TANH, CellKind
@@ -25,7 +25,7 @@ cdef object with_rows(object state, object rows):
 
 
 cdef list steps_of(object starts, bint reverse):
-    """The first row of each step and the one after its last, in the order in which they are walked."""
+    """The first and the end row of each step, in the order of the walk."""
     cdef list steps = [(int(first), int(end)) for first, end in zip(starts[:-1], starts[1:])]
     return steps[::-1] if reverse else steps
 
@@ -33,7 +33,7 @@ cdef list steps_of(object starts, bint reverse):
 # one step
 
 cdef tuple activations(CellKind kind, object x, object p):
-    """What the gates let through; of GRU the state's part of the last gate besides."""
+    """The activations of the gates; for GRU, also the state's part of the last gate."""
     if kind == LSTM:
         i, f, g, o = (x + p).chunk(4, -1)
         return i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
@@ -57,7 +57,7 @@ cdef tuple after(CellKind kind, tuple gates, object h, object c):
 
 
 cdef tuple before(CellKind kind, tuple gates, object h, object c, object gh, object gc):
-    """The gradients, from those of h and c after the step: of x, of p, and of h and c before it, as far as not through p."""
+    """The gradients of x, p, and h and c before the step (except through p), from the gradients of h and c after it."""
     if kind == LSTM:
         i, f, g, o = gates
         t = (f * c + i * g).tanh()
@@ -78,7 +78,7 @@ cdef tuple before(CellKind kind, tuple gates, object h, object c, object gh, obj
 # all steps
 
 cdef tuple unrolled(CellKind kind, object x, object starts, bint reverse, object h, object c, tuple parameters):
-    """The output, h and c (or None). The parameters: weights of input and state, their biases, that of a projection."""
+    """The output, h and c (or None). Parameters: weights of input and state, their biases, the weight of a projection."""
     cdef list outputs = []
     weight_ih, weight_hh, bias_ih, bias_hh, weight_hr = parameters
     inputs = linear(x, weight_ih, bias_ih).flatten(0, -2)
@@ -95,7 +95,7 @@ cdef tuple unrolled(CellKind kind, object x, object starts, bint reverse, object
 
 
 cdef tuple adjoint(CellKind kind, object x, object starts, bint reverse, object h, object c, tuple parameters, list g):
-    """The gradients of x, h, c and the four parameters from those of the output, of h and of c, where None is zero."""
+    """The gradients of x, h, c and the four parameters, from the gradients of output, h and c (None: zero)."""
     cdef list walked = [], to_input = [], to_product = []
     weight_ih, weight_hh, bias_ih, bias_hh = parameters
     gy = None if g[0] is None else g[0].flatten(0, -2)

@@ -21,7 +21,7 @@ cnp.import_array()
 
 
 cdef object scaled(object x, tuple sizes, double eps):
-    """x / sqrt(mean(x ** 2) + eps); if squares, here or in derivatives, might leave the range of the type, by norm()."""
+    """x / sqrt(mean(x ** 2) + eps). Uses norm() if squares, here or in derivatives, might leave the range of the type."""
     squares = x.pow(2).mean(tuple(range(-len(sizes), 0)), True) + eps
     if values_fit(values_of(<Tensor> squares).array):
         return x * squares.rsqrt()
@@ -34,8 +34,8 @@ cdef object scaled(object x, tuple sizes, double eps):
 def rms_norm(input, normalized_shape, weight=None, eps=None):
     """rms_norm(input, normalized_shape, weight=None, eps=None) -> Tensor: input / sqrt(mean(input ** 2) + eps) * weight.
 
-    The mean is over the last dimensions, whose sizes `normalized_shape` tells, those of the weight, too; `eps` is by
-    default the type's epsilon. float16 is computed in float32. RuntimeError if sizes don't fit.
+    The mean is over the last dimensions. `normalized_shape` has their sizes, which are also the weight's; `eps` is the
+    type's epsilon by default. float16 is computed in float32. RuntimeError if sizes don't fit.
     Source: Zhang, Sennrich, "Root mean square layer normalization" (2019).
 
     >>> import autograd_cy as ag

@@ -1,4 +1,4 @@
-"""Channels as pixels, and channels in another order.
+"""Rearrangement of channels into pixels, and shuffling of channels.
 
 Source: Shi et al., "Real-time single image and video super-resolution using an efficient sub-pixel convolutional neural
 network" (2016); Zhang et al., "ShuffleNet" (2017).
@@ -47,7 +47,7 @@ cdef class PixelUnshuffleBackward0(Node):
 
 @cython.final
 cdef class NativeChannelShuffleBackward0(Node):
-    """Its constants: the number of groups, and what it is for the way back."""
+    """Its constants: the number of groups, and the number for the inverse."""
 
     cdef tuple constant_names(self):
         return ("groups",)
@@ -60,7 +60,7 @@ cdef class NativeChannelShuffleBackward0(Node):
 
 
 cdef cnp.ndarray copied_as(object parts, tuple sizes, cnp.ndarray x):
-    """A copy of an array, with channels last if `x` has them, of sizes that are products of neighbouring sizes of `parts`."""
+    """A copy of `parts` with some dimensions merged to `sizes`; it has channels last if `x` has."""
     cdef cnp.ndarray copy = new_in_format(code_of(x), sizes, has_channels_last(x))
     (<object> copy).reshape(parts.shape)[...] = parts
     return copy
@@ -77,7 +77,7 @@ def batched_pixels(call, input, *factor, **named):
 def pixel_shuffle(input, upscale_factor: int):
     """pixel_shuffle(input, upscale_factor) -> Tensor: (..., C * r * r, H, W) as (..., C, H * r, W * r).
 
-    RuntimeError where the channels can't be divided so.
+    RuntimeError if the channels can't be divided.
 
     >>> import autograd_cy as ag
     >>> ag.pixel_shuffle(ag.arange(4.0).reshape(4, 1, 1), 2)
@@ -104,7 +104,7 @@ def pixel_shuffle(input, upscale_factor: int):
 def pixel_unshuffle(input, downscale_factor: int):
     """pixel_unshuffle(input, downscale_factor) -> Tensor: (..., C, H * r, W * r) as (..., C * r * r, H, W).
 
-    RuntimeError where height and width can't be divided so.
+    RuntimeError if height and width can't be divided.
 
     >>> import autograd_cy as ag
     >>> ag.pixel_unshuffle(ag.arange(4.0).reshape(1, 2, 2), 2).flatten()
@@ -133,7 +133,7 @@ cdef int check_rank(str name, tuple sizes) except -1:
 
 
 def batched_channels(call, input, groups):
-    """Samples of samples."""
+    """Merge the samples into the batch."""
     if rank_of(input) < 3:
         call.on_sample(input, groups)
     sizes = shape_of(<Tensor> input)

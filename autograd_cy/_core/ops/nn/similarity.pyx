@@ -1,4 +1,4 @@
-"""Lengths, distances and angles of vectors, made of other operations; numbers as vectors."""
+"""Lengths, distances and angles of vectors, by other operations; one_hot."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ cnp.import_array()
 
 @op(namespace="nn.functional", batch=COMPOSITE)
 def normalize(input, p: float = 2.0, dim: int = 1, eps: float = 1e-12):
-    """normalize(input, p=2.0, dim=1, eps=1e-12) -> Tensor: input divided by its p-norm along `dim`, which is `eps` at least.
+    """normalize(input, p=2.0, dim=1, eps=1e-12) -> Tensor: input divided by its p-norm along `dim`, at least `eps`.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.normalize(ag.tensor([[3.0, 4.0], [0.0, 0.0]]))
@@ -31,7 +31,7 @@ def normalize(input, p: float = 2.0, dim: int = 1, eps: float = 1e-12):
 def cosine_similarity(x1, x2, dim: int = 1, eps: float = 1e-8):
     """cosine_similarity(x1, x2, dim=1, eps=1e-8) -> Tensor: the cosines of the angles between vectors along `dim`.
 
-    The tensors are broadcast to each other; a length counts as `eps` at least.
+    The tensors are broadcast to each other; lengths count as at least `eps`.
 
     >>> import autograd_cy as ag
     >>> ag.cosine_similarity(ag.tensor([[1.0, 0.0]]), ag.tensor([[1.0, 1.0]]))
@@ -54,7 +54,7 @@ def cosine_similarity(x1, x2, dim: int = 1, eps: float = 1e-8):
 
 
 cdef object length_of(object x, object dim, double eps):
-    """Norms, at least eps; their gradient is that of the norm in any case."""
+    """Norms, clamped to at least eps; the gradient ignores the clamping."""
     length = x.norm(2, dim, keepdim=True)
     if not (<Tensor> length).batched and not np.any((<Tensor> length).array < eps):
         return length
@@ -78,9 +78,9 @@ def pairwise_distance(x1, x2, p: float = 2.0, eps: float = 1e-6, keepdim: bool =
 
 @op(namespace="nn.functional", batch=COMPOSITE)
 def one_hot(tensor, num_classes: int = -1):
-    """one_hot(tensor, num_classes=-1) -> Tensor: for each number a vector of zeros with a 1 at its place, as int64.
+    """one_hot(tensor, num_classes=-1) -> Tensor: for each number, an int64 vector of zeros with a 1 at its place.
 
-    num_classes=-1 takes the largest number and 1. RuntimeError for numbers that are negative or too large.
+    num_classes=-1 means the largest number plus 1. RuntimeError for numbers that are negative or too large.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.one_hot(ag.tensor([0, 2]))

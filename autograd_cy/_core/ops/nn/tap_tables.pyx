@@ -1,6 +1,6 @@
-"""The matrices of average pooling and interpolation along one dimension: which elements are summed, with which weights.
+"""The matrices of average pooling and interpolation along one dimension: the summed elements and their weights.
 
-They are made once for a size, for a training step asks for the same each time.
+They are cached, because each training step uses the same ones.
 """
 
 from functools import lru_cache
@@ -33,7 +33,7 @@ def averages(n, count, kernel, stride, padding, count_include_pad, divisor):
 
 @lru_cache(KEPT)
 def adaptive_averages(n, count):
-    """Means of `count` windows that cover n elements as evenly as may be."""
+    """Means of `count` windows that cover n elements as evenly as possible."""
     numbers = np.arange(count)
     starts = numbers * n // max(count, 1)
     counts = -((numbers + 1) * -n // max(count, 1)) - starts
@@ -41,14 +41,14 @@ def adaptive_averages(n, count):
 
 
 def evenly(n, starts, counts, weights):
-    """Taps with one weight for all elements of a window."""
+    """Taps with equal weights within a window."""
     return Taps(n, starts, counts, np.repeat(weights[:, None], counts.max(initial=1), 1))
 
 
 # interpolation
 
 def step_of(n, count, align_corners, scale):
-    """How far apart two outputs are among the n elements."""
+    """The distance of two outputs, in elements of the input."""
     if align_corners:
         return (n - 1) / (count - 1) if count > 1 else 0.0
     return 1 / scale if scale else n / count
@@ -56,7 +56,7 @@ def step_of(n, count, align_corners, scale):
 
 @lru_cache(KEPT)
 def nearest(n, count, scale, exact, narrow):
-    """The element before, or (exact) the nearest; PyTorch computes it in float32 for types that are not wider."""
+    """The element before, or (exact) the nearest one; PyTorch computes it in float32 unless the type is wider."""
     kind = np.float32 if narrow else np.float64
     step = kind(1 / scale) if scale else kind(n) / kind(count)
     places = (np.arange(count, dtype=kind) + kind(0.5 if exact else 0)) * step
@@ -66,7 +66,7 @@ def nearest(n, count, scale, exact, narrow):
 
 @lru_cache(KEPT)
 def linear(n, count, align_corners, scale):
-    """Between the two neighbours."""
+    """Linear interpolation between two neighbours."""
     numbers = np.arange(count)
     if count == n:
         return Taps(n, numbers, np.ones(count, np.int64), np.ones((count, 1)))
@@ -92,7 +92,7 @@ def cubic(n, count, align_corners, scale):
 
 
 def folded(n, places, weights):
-    """Taps at any places, those outside of the n elements at the ends."""
+    """Taps at any places; those outside of the n elements move to the ends."""
     places = np.clip(places, 0, n - 1)
     starts = places.min(1)
     table = np.zeros(weights.shape)
@@ -100,7 +100,7 @@ def folded(n, places, weights):
     return Taps(n, starts, places.max(1) - starts + 1, table)
 
 
-# smoothed before it is made smaller
+# smoothing before shrinking
 
 def triangle(x):
     return np.maximum(1 - abs(x), 0)
@@ -117,12 +117,12 @@ def lanczos(x):
     return np.where(abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0)
 
 
-FILTERS = {"bilinear": (triangle, 1), "bicubic": (keys, 2), "lanczos": (lanczos, 3)}       # and how far they reach
+FILTERS = {"bilinear": (triangle, 1), "bicubic": (keys, 2), "lanczos": (lanczos, 3)}       # with their radius
 
 
 @lru_cache(KEPT)
 def smoothed(mode, n, count, align_corners, scale):
-    """Antialiasing: a filter as wide as the elements of the result are, in the elements of the input."""
+    """Antialiasing, by a filter as wide as the result's elements."""
     filter, reach = FILTERS[mode]
     step = step_of(n, count, align_corners, scale)
     stretched = max(step, 1)
@@ -138,7 +138,7 @@ def smoothed(mode, n, count, align_corners, scale):
 
 
 def in_16_bits(taps):
-    """The matrix with weights of as many binary places as 16 bits have room for: what bytes are multiplied by."""
+    """The matrix with weights rounded to as many binary places as fit 16 bits, for bytes."""
     places = 0
     while places < 22 and int(0.5 + taps.weights.max(initial=0) * 2 ** (places + 1)) < 1 << 15:
         places += 1

@@ -1,4 +1,4 @@
-"""Nodes of operations whose results are weighted sums of neighbouring elements: average pooling, interpolation."""
+"""Nodes of weighted sums of neighbouring elements: average pooling and interpolation."""
 
 cimport cython
 
@@ -17,7 +17,7 @@ cnp.import_array()
 
 
 cdef class TapsNode(Node):
-    """Its constants begin with the matrices along the last dimensions. Its gradient is that of the transposed matrices."""
+    """Its constants begin with the matrices along the last dimensions. The gradient uses the transposed matrices."""
 
     cdef object vjp_array(self, object g, int i, Request *request):
         return multiplied(<cnp.ndarray> g, turned(self.constants[0]), self.gradient_format(<cnp.ndarray> g))
@@ -30,13 +30,13 @@ cdef class TapsNode(Node):
         return weighed(TapsBackward0, (self.constants[0],), tangents[0])
 
     cdef int gradient_format(self, cnp.ndarray g) except -1:
-        """Whether a gradient gets channels last: as the input has them if it was saved, else the gradient that comes."""
+        """Whether the gradient gets channels last, like the saved input or else the incoming gradient."""
         return suggested(saved_array(self, 0) if self.saves else g, self.constants[0], self.saves)
 
 
 @cython.final
 cdef class TapsBackward0(TapsNode):
-    """Of a gradient."""
+    """The node of TapsNode's gradient."""
 
 
 cdef tuple turned(tuple taps):
@@ -44,12 +44,12 @@ cdef tuple turned(tuple taps):
 
 
 cdef bint suggested(cnp.ndarray x, tuple taps, bint averaged) noexcept:
-    """Whether what is made of it gets channels last: averages of volumes don't."""
+    """Whether the result gets channels last; averages of volumes don't."""
     return cnp.PyArray_NDIM(x) == len(taps) + 2 and not (averaged and len(taps) == 3) and has_channels_last(x)
 
 
 cdef cnp.ndarray multiplied(cnp.ndarray x, tuple taps, bint channels_last):
-    """tapped(), with channels last if that is wanted."""
+    """tapped(), with channels last if requested."""
     if not channels_last:
         return tapped(x, taps)
     if len(taps) == 2 and cnp.PyArray_DIM(x, 1) > NARROW:

@@ -1,4 +1,4 @@
-"""The inverse of max pooling: elements put back where they were taken, among zeros."""
+"""The inverse of max pooling: elements at their former places, among zeros."""
 
 cimport cython
 
@@ -99,7 +99,7 @@ cdef object unpooled(object input, object indices, int dims, tuple sizes):
 
 
 cdef tuple unpooled_sizes(tuple own, object kernel_size, object stride, object padding, object output_size, int dims):
-    """The sizes that pooling made `own` of, or near them what was asked for."""
+    """The sizes before pooling to `own`, or the requested sizes near them."""
     cdef str operation = f"max_unpool{dims}d"
     cdef list numbers = []
     stride = kernel_size if stride is None else stride
@@ -154,7 +154,7 @@ def max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_siz
     """max_unpool1d(input, indices, kernel_size, stride=None, padding=0, output_size=None) -> Tensor: the elements of an input
     (N, C, L) or (C, L) put where max_pool1d() found them, by its indices; the others are 0.
 
-    RuntimeError for an index out of range, ValueError for a size that pooling can't have begun with.
+    RuntimeError for an index out of range, ValueError for a size that doesn't match the pooling.
 
     >>> import autograd_cy as ag
     >>> ag.nn.functional.max_unpool1d(ag.tensor([[5.0]]), ag.tensor([[1]]), 2)
@@ -185,7 +185,7 @@ def max_unpool2d(input, indices, kernel_size, stride=None, padding=0, output_siz
 
 @op(namespace="nn.functional", batch=UnpoolingRule(3))
 def max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None):
-    """max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None) -> Tensor: the same of an input
+    """max_unpool3d(input, indices, kernel_size, stride=None, padding=0, output_size=None) -> Tensor: the same for an input
     (N, C, D, H, W) or (C, D, H, W); see max_unpool1d().
 
     >>> import autograd_cy as ag
