@@ -292,5 +292,5 @@ cdef bint is_ours(PyObject *array) noexcept:
 
 
 cdef bint is_large(cnp.ndarray array) noexcept:
-    """Whether memory for such an array comes from the pool, so that saving a copy pays."""
+    """Whether memory for such an array comes from the pool, so that reusing an array pays."""
     return cnp.PyArray_NBYTES(array) >= thresholds.large_bytes

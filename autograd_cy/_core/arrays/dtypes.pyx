@@ -92,7 +92,7 @@ cdef class dtype:
 
     @property
     def __numpy_dtype__(self):
-        """The same under the name of NumPy 2.4."""
+        """The NumPy dtype, under the name that NumPy 2.4 uses."""
         return self.numpy_dtype
 
     def to_real(self):

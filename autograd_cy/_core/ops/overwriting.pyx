@@ -131,7 +131,7 @@ cdef class GeBackward0(Comparison):
 
 @cython.final
 cdef class LogicalBackward0(Comparison):
-    """Of logical_not_, logical_and_ and the like."""
+    """The node of logical_not_, logical_and_ and the like."""
 
 
 COMPARISONS = {"eq_": EqBackward0, "ne_": NeBackward0, "lt_": LtBackward0, "le_": LeBackward0, "gt_": GtBackward0,

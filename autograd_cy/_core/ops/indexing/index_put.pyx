@@ -34,7 +34,7 @@ cdef class IndexPutBackward0(Indexing):
         return as_type(pick(g, indices).sum_to_size(self.constants[2]), <dtype> self.constants[3])
 
     cdef object jvp(self, tuple tangents):
-        """The last value counts where an element is named twice. Gradients don't take that into account."""
+        """If an element is named twice, the last value counts. Gradients ignore that."""
         t, values = tangents
         if t is None:
             t = new_tensor(np.zeros(self.constants[0], (<Tensor> values).array.dtype))

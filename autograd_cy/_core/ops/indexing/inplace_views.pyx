@@ -42,17 +42,17 @@ cdef class UnsqueezeBackward1(ViewCopy):
 
 @cython.final
 cdef class SqueezeBackward3(ViewCopy):
-    """Of all dimensions of size 1."""
+    """Removes all dimensions of size 1."""
 
 
 @cython.final
 cdef class SqueezeBackward4(ViewCopy):
-    """Of one dimension."""
+    """Removes one dimension."""
 
 
 @cython.final
 cdef class SqueezeBackward5(ViewCopy):
-    """Of several dimensions."""
+    """Removes several dimensions."""
 
 
 @cython.final

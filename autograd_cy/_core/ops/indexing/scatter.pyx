@@ -115,7 +115,7 @@ cdef class ScatterBackward0(ByIndex):
         return scatter(g, dim, index, 0) if i == 0 else gathered(g, <tuple> self.constants, index)
 
     cdef object jvp(self, tuple tangents):
-        """Where a place is written several times the last source counts. Gradients don't take that into account."""
+        """If a place is written several times, the last source counts. Gradients ignore that."""
         t, source = tangents
         if t is None:
             t = new_tensor(np.zeros(self.constants[2], (<Tensor> source).array.dtype))

@@ -29,7 +29,7 @@ cdef str NAME = "torch.linalg.lstsq"
 
 @cython.final
 cdef class LinalgLstsqBackward0(Node):
-    """Its outputs are the solution and the residuals. Constants: whether the right sides are vectors, if there are residuals,
+    """Its outputs are the solution and the residuals. Constants: whether the right sides are vectors, whether residuals exist,
     the sizes of both operands, and the sizes and dtype of each output.
 
     Source: G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares" (1973).

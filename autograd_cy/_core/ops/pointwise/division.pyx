@@ -38,7 +38,7 @@ cdef Pointwise *OP_fmod_by_number = row_of("fmod_by_number")
 
 @cython.final
 cdef class DivBackward2(PointwiseNode):
-    """Of a rounded quotient, which is locally constant."""
+    """The node of a rounded quotient, which is locally constant."""
 
     cdef tuple saved_names(self):
         return ("self", "other", None)
@@ -55,7 +55,7 @@ cdef class DivBackward2(PointwiseNode):
 
 @cython.final
 cdef class NotImplementedBackward(Node):
-    """Of an operation for which PyTorch has no derivative; constant: its name."""
+    """The node of an operation without a derivative in PyTorch; constant: its name."""
 
     def name(self):
         return "torch::autograd::NotImplemented"

@@ -23,7 +23,7 @@ cdef Pointwise *OP_heaviside_step = row_of("heaviside_step")
 
 
 cdef class RoundBackward1(Node):
-    """Of rounding to decimals."""
+    """The node of rounding to decimals."""
 
     cdef object vjp(self, object g, int i):
         return new_tensor(np.zeros_like((<Tensor> g).array))

@@ -29,7 +29,7 @@ MODES = ("use_mm_for_euclid_dist_if_necessary", "use_mm_for_euclid_dist", "donot
 
 
 cdef class Distances(Node):
-    """Of Euclidean distances. The gradient of a distance of 0 is 0. Constants: p, the sizes of both operands."""
+    """The node of Euclidean distances. The gradient of a distance of 0 is 0. Constants: p, the sizes of both operands."""
 
     cdef tuple saved_names(self):
         return ("x1", "x2", "result")

@@ -73,7 +73,7 @@ cdef class Bilinear(Node):
 
 
 cdef class MatrixProduct(Bilinear):
-    """Of two matrices, or two batches of matrices."""
+    """The product of two matrices, or of two batches of matrices."""
 
     cdef bint transposed(self):
         """Whether the second matrix was used transposed."""
@@ -137,7 +137,7 @@ cdef class MmBackward0(ProductWithOperands):
 
 @cython.final
 cdef class AddmmBackward0(ProductWithOperands):
-    """Of beta * input + alpha * (mat1 @ mat2); `shapes` is the shape of the input, if it was broadcast."""
+    """The node of beta * input + alpha * (mat1 @ mat2); `shapes` is the shape of the input, if it was broadcast."""
 
     cdef tuple saved_names(self):
         return ("mat1", None, None)

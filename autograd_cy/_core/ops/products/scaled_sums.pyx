@@ -21,7 +21,7 @@ cnp.import_array()
 
 
 cdef class ScaledProduct(Bilinear):
-    """Of beta * input + alpha * product. `first` and `second` are the gradients of the factors, without alpha."""
+    """The node of beta * input + alpha * product. `first` and `second` are the gradients of the factors, without alpha."""
 
     cdef object first(self, object g, object b):
         raise NotImplementedError

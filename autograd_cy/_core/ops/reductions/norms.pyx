@@ -123,7 +123,7 @@ cdef class LinalgVectorNormBackward0(FusedReduction):
 
 
 cdef cnp.ndarray square_root(cnp.ndarray array):
-    """In place."""
+    """The square root, computed in place."""
     return call1(SQRT, array, code_of(array), array)
 
 

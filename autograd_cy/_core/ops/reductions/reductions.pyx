@@ -32,7 +32,7 @@ cnp.import_array()
 # sum and mean
 
 cdef class LinearReduction(Reduction):
-    """Of sum and mean; third constant: the sizes of the input."""
+    """The node of sum and mean; third constant: the sizes of the input."""
 
     cdef object vjp_array(self, object gradient, int i, Request *request):
         cdef cnp.ndarray g = <cnp.ndarray> gradient

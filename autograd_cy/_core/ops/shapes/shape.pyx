@@ -454,8 +454,8 @@ def resize_(Tensor self, *size, memory_format=None):
     """resize_(size, *, memory_format=None) -> Tensor: give the tensor other sizes, in place; new elements are zeros.
 
     Its dimensions then lie in memory in C order, or as the memory format says. The memory is kept while it suffices, so the
-    base of a view sees the change. RuntimeError for a tensor that requires grad, for negative sizes,
-    and for an inference tensor outside of inference mode.
+    base of a view sees the change. RuntimeError for a tensor that requires grad, for negative sizes, and for an inference
+    tensor outside of inference mode.
     """
     cdef tuple wanted = sizes_of(size)
     cdef cnp.ndarray flat

@@ -114,7 +114,7 @@ cdef class SqueezeBackward2(Reshape):
 
 @cython.final
 cdef class SqueezeBackward4(Reshape):
-    """Of the row that vector @ matrix produces."""
+    """Drops the row dimension of vector @ matrix."""
 
     cdef tuple constant_names(self):
         return ("dim", "self_sym_sizes")

@@ -27,7 +27,7 @@ cnp.import_array()
 
 @cython.final
 cdef class EmbedBackward0(Node):
-    """Of `embed`: its transpose takes the part."""
+    """The node of `embed`, whose transpose takes the part."""
 
     cdef object vjp(self, object g, int i):
         return self.constants[0](g)

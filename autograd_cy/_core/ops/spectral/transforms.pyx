@@ -45,7 +45,7 @@ cdef class FftC2CBackward0(Transform):
 
 @cython.final
 cdef class FftR2CBackward0(Transform):
-    """Of real numbers: the gradient is the real part. Fourth constant: whether only half of the frequencies is kept."""
+    """From real numbers: the gradient is the real part. Fourth constant: whether only half of the frequencies is kept."""
 
     cdef tuple constant_names(self):
         return ("dim", "normalization", None, "onesided")
@@ -66,7 +66,7 @@ cdef class FftR2CBackward0(Transform):
 
 @cython.final
 cdef class FftC2RBackward0(Node):
-    """Of half of the frequencies. Those with an omitted conjugate count twice."""
+    """From half of the frequencies. Those with an omitted conjugate count twice."""
 
     cdef tuple constant_names(self):
         return ("dim", "normalization", None)
