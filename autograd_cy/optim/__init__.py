@@ -1,9 +1,9 @@
 """Optimizers, under the names of torch.optim (facade).
 
-A step takes one pass over each parameter: its value, its gradient and what is kept of it are read and written once, all
-parameters of a group in one call. So `foreach` and `fused` change nothing here; they are accepted. With `differentiable=True`
-a step is made of operations, and recorded: parameters are then results of operations (`w = start.clone()`), as their gradients
-may be, and what is kept of them is replaced, not written.
+A step makes one pass over each parameter: its value, gradient and state are read and written once, and one call handles all
+parameters of a group. So `foreach` and `fused` are accepted but change nothing. With `differentiable=True` a step consists of
+recorded operations: parameters are then results of operations (`w = start.clone()`), gradients may be, and state is replaced,
+not written.
 """
 
 from .._compat import names_later as _names_later

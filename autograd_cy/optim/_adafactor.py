@@ -16,8 +16,8 @@ __all__ = ["Adafactor"]
 class Adafactor(Optimizer):
     """``Adafactor(params, lr=1e-2, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0, weight_decay=0.0)``.
 
-    Of the squares of a matrix's gradients only the averages of rows and of columns are kept, and a step is as large as the
-    parameter asks for (Shazeer and Stern, 2018). `d` limits the root mean square of a step. Complex parameters are refused.
+    Of the squared gradients of a matrix only the averages of rows and columns are kept, and steps are relative to the
+    parameter's size (Shazeer and Stern, 2018). `d` limits the root mean square of a step. Complex parameters are refused.
 
     >>> import autograd_cy as ag
     >>> w = ag.ones(2, 2, requires_grad=True)
@@ -99,7 +99,7 @@ def _new_state(param: Any, group: dict[str, Any]) -> dict[str, Tensor]:
 
 
 def _variance(grad: Tensor, state: dict[str, Any], weight: float, smallest: float) -> Tensor:
-    """The estimate of the gradient's squares, from the averages that this gradient is blended into."""
+    """The estimate of the squared gradient, from the averages after their update by this gradient."""
     if grad.dim() < 2:
         return state["variance"].lerp_(grad * grad, weight).clone()
     rows, columns = state["row_var"], state["col_var"]

@@ -1,4 +1,4 @@
-"""FusedOptimizer: an optimizer whose step is one pass of a loop over each parameter, and checks of options (facade)."""
+"""FusedOptimizer: an optimizer with one loop over each parameter per step; and checks of options (facade)."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -20,7 +20,7 @@ class FusedOptimizer(Optimizer):
 
     _rule: ClassVar[str]
     _scalars: ClassVar[tuple[str, ...]] = ("step",)
-    _later_options: ClassVar[dict[str, Any]] = {}  # that groups of old state dicts lack
+    _later_options: ClassVar[dict[str, Any]] = {}  # missing in groups of old state dicts
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
@@ -36,8 +36,8 @@ class FusedOptimizer(Optimizer):
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """``step(closure=None)`` updates each parameter that has a gradient; returns what the closure returned, or None.
 
-        The closure, called with gradients on, computes the loss anew. RuntimeError for a gradient that is not of the
-        parameter's shape and type.
+        The closure, called with gradients on, recomputes the loss. RuntimeError for a gradient that differs from the
+        parameter in shape or dtype.
         """
         loss = loss_of(closure)
         for group in self.param_groups:
@@ -62,30 +62,30 @@ class FusedOptimizer(Optimizer):
             )
 
     def _sparse_update(self, group: dict[str, Any], update_dense: Callable[[list[Tensor]], None]) -> None:
-        """The step of a group in which a gradient is sparse; `update_dense` takes that of some parameters."""
+        """The step of a group with a sparse gradient; `update_dense` makes the step of the given parameters."""
         raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
     def _kept(self, group: dict[str, Any]) -> tuple[str | None, ...]:
-        """The names of the tensors that the loop keeps of a parameter, in its order."""
+        """The names of the loop's state tensors for a parameter, in its order."""
         raise NotImplementedError
 
     def _options(self, group: dict[str, Any]) -> tuple[float, ...]:
-        """What the loop is told."""
+        """The options of the loop."""
         raise NotImplementedError
 
     @staticmethod
     def _recorded_update(p: Tensor, g: Tensor, kept: Kept, numbers: Kept, options: Options) -> tuple[Tensor, Kept]:
-        """The formula of the loop in Tensors, for differentiable=True; see `_recorded.py`."""
+        """The loop's formula in Tensors, for differentiable=True; see `_recorded.py`."""
         raise NotImplementedError
 
     def _new_state(self, param: Tensor, group: dict[str, Any]) -> dict[str, Tensor]:
-        """What is kept of a parameter before its first step: zeros."""
+        """The initial state of a parameter: zeros."""
         state = {name: scalar(0.0, group) for name in self._scalars}
         return state | {name: zeros_like(param.detach()) for name in self._kept(group) if name is not None}
 
 
 def loss_of(closure: Callable[[], Any] | None) -> Any:
-    """What the closure returns, called with gradients on; None where there is none."""
+    """The closure's result, called with gradients on; None without a closure."""
     if closure is None:
         return None
     with enable_grad():
@@ -97,7 +97,7 @@ def sign_of(group: dict[str, Any]) -> int:
 
 
 def scalar(value: float, group: dict[str, Any]) -> Tensor:
-    """A number that is kept of a parameter."""
+    """A number in a parameter's state."""
     wide = not group.get("fused") and get_default_dtype() is float64
     return tensor(value, dtype=float64 if wide else float32)
 

@@ -1,4 +1,4 @@
-"""Parameter groups: what they may consist of (facade)."""
+"""Checks of parameter groups (facade)."""
 
 import warnings
 from typing import Any
@@ -8,7 +8,7 @@ from .._functional.queries import typename
 
 
 class _RequiredParameter:
-    """The default of a setting that each group has to give."""
+    """The default of a setting that each group must give."""
 
     def __repr__(self) -> str:
         return "<required parameter>"
@@ -18,7 +18,7 @@ required = _RequiredParameter()
 
 
 def complete(group: dict[str, Any], defaults: dict[str, Any]) -> None:
-    """Make a list of the group's parameters, another one of their names, and take over the options that it lacks."""
+    """Make lists of the group's parameters and of their names, and fill in missing options."""
     if not isinstance(group, dict):
         raise TypeError(f"param_group must be a dict, but got {type(group)}")
     params = _listed(group["params"])
@@ -55,7 +55,7 @@ def _check_param(param: Any, differentiable: bool) -> None:
 
 
 def check_among(group: dict[str, Any], others: list[dict[str, Any]]) -> None:
-    """Warn of a parameter that is twice in the group; refuse one that is in another, and names in some groups only."""
+    """Warn of duplicate parameters; refuse a parameter of another group, and names in only some groups."""
     params = set(group["params"])
     if len(params) != len(group["params"]):
         warnings.warn(
@@ -74,7 +74,7 @@ def check_among(group: dict[str, Any], others: list[dict[str, Any]]) -> None:
 
 
 def fill_gradients_with_zeros(params: list[Tensor]) -> None:
-    """Fill the gradients with zeros, apart from the graph that they may have come from."""
+    """Fill the gradients with zeros, detached from their graph."""
     for param in params:
         grad = param.grad
         if grad is None:

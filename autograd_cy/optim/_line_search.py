@@ -8,7 +8,7 @@ from .._core.graph.tensor import Tensor
 
 
 class Point(NamedTuple):
-    """A place along the direction: how far away, the loss there, its gradient, and its slope along the direction."""
+    """A point along the direction: its distance, loss, gradient, and slope along the direction."""
 
     t: float
     loss: float
@@ -22,10 +22,10 @@ Evaluate = Callable[[float], Point]
 def strong_wolfe(
     evaluate: Evaluate, start: Point, t: float, span: float, tolerance: float, most: int, c1: float = 1e-4, c2: float = 0.9
 ) -> tuple[Point, int]:
-    """The point that was found, and how many were evaluated (Nocedal and Wright, Numerical Optimization, section 3.5).
+    """The point found, and the number of evaluations (Nocedal and Wright, Numerical Optimization, section 3.5).
 
-    The loss falls by `c1` of what the slope at the start promises, and the slope has shrunk to `c2` of it. At most `most`
-    points besides the first are tried; the search ends where the bracket, times `span`, is narrower than `tolerance`.
+    The loss falls by at least `c1` times the linear prediction, and the slope shrinks to at most `c2` of the first one. At
+    most `most` points after the first are tried; the search ends when the bracket, times `span`, is below `tolerance`.
     """
     bracket, tried, done = _bracketed(evaluate, start, evaluate(t), most, c1, c2)
     low, high = (0, 1) if bracket[0].loss <= bracket[-1].loss else (1, 0)
@@ -50,7 +50,7 @@ def strong_wolfe(
 def _bracketed(
     evaluate: Evaluate, start: Point, point: Point, most: int, c1: float, c2: float
 ) -> tuple[list[Point], int, bool]:
-    """Two points with what is sought between them, or the one that is it; how many were tried after the first."""
+    """Two points that bracket the solution, or the solution itself; and the number of points tried after the first."""
     before, tried = start, 0
     while tried < most:
         if point.loss > start.loss + c1 * point.t * start.slope or (tried > 1 and point.loss >= before.loss):
@@ -66,7 +66,7 @@ def _bracketed(
 
 
 def _inside(bracket: list[Point], t: float, hesitant: bool) -> tuple[float, bool]:
-    """`t`, or a place a tenth away from the bracket's nearer end if it is at an end, or near one for the second time."""
+    """`t`, or, if `t` is at an end of the bracket or near one for the second time, a point a tenth away from that end."""
     least, largest = sorted(point.t for point in bracket)
     margin = 0.1 * (largest - least)
     if min(largest - t, t - least) >= margin:
@@ -77,7 +77,7 @@ def _inside(bracket: list[Point], t: float, hesitant: bool) -> tuple[float, bool
 
 
 def _cubic(a: Point, b: Point, limits: tuple[float, float] | None = None) -> float:
-    """Where the cubic through both points, with their slopes, is lowest; the middle of the limits where it is not."""
+    """The minimum of the cubic through both points with their slopes; without one, the middle of the limits."""
     first, last = (a, b) if a.t <= b.t else (b, a)
     least, largest = (first.t, last.t) if limits is None else limits
     d = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.t - b.t)
@@ -105,6 +105,6 @@ def strong_wolfe_of_torch(
 
 
 def cubic_of_torch(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: Any = None) -> float:
-    """torch.optim.lbfgs._cubic_interpolate: where the cubic through two points with slopes g1 and g2 is lowest."""
+    """torch.optim.lbfgs._cubic_interpolate: the minimum of the cubic through two points with slopes g1 and g2."""
     a, b = (Point(float(x), float(f), None, float(g)) for x, f, g in ((x1, f1, g1), (x2, f2, g2)))  # type: ignore[arg-type]
     return _cubic(a, b, None if bounds is None else (float(bounds[0]), float(bounds[1])))

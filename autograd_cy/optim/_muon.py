@@ -22,8 +22,8 @@ class Muon(Optimizer):
     """``Muon(params, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True)`` steps along orthogonalized momentum.
 
     For matrices only. `ns_steps` steps of Newton and Schulz, with `ns_coefficients`, bring all singular values of the momentum
-    near one (Jordan and others, 2024); they are rounded to bfloat16, as PyTorch's are. `adjust_lr_fn`: how the learning rate
-    depends on the sizes, "original" (None) or "match_rms_adamw". ValueError for a parameter that is no matrix.
+    near one (Jordan and others, 2024); they are rounded to bfloat16, as PyTorch's are. `adjust_lr_fn`: the learning rate's
+    dependence on the sizes, "original" (None) or "match_rms_adamw". ValueError unless all parameters are matrices.
 
     >>> import autograd_cy as ag
     >>> w = ag.eye(2).requires_grad_()
@@ -107,6 +107,6 @@ def _orthogonalized(g: np.ndarray, coefficients: Any, steps: int, eps: float) ->
 
 
 def _rounded(x: Any) -> np.ndarray:
-    """float32 numbers of which no more than bfloat16 has are left: eight bits, the nearest, to even."""
+    """float32 numbers rounded to bfloat16's eight bits, to nearest even."""
     bits = np.asarray(x, np.float32).view(np.uint32)
     return ((bits + (0x7FFF + ((bits >> 16) & 1)).astype(np.uint32)) & np.uint32(0xFFFF0000)).view(np.float32)

@@ -1,8 +1,8 @@
-"""Steps made of operations, through which gradients flow: of optimizers with differentiable=True (facade).
+"""Differentiable steps made of operations, for optimizers with differentiable=True (facade).
 
 A formula, the `_recorded_update` of an optimizer, takes a parameter p, its gradient g, its state, the numbers of its state
 (the step among them) and the options; it returns the new parameter and the new state. The parameter is written last, so that
-each operation still finds the values that it saved. The formulas are those of the loops in `_core/kernels/update_loops.pyx`.
+each operation's saved values stay valid. The loops in `_core/kernels/update_loops.pyx` compute the same formulas.
 """
 
 from collections.abc import Callable
@@ -22,9 +22,9 @@ def recorded_step(
     formula: Formula, operation: str, params: list[Any], states: Any, scalars: tuple[str, ...], kept: tuple[str | None, ...],
     new_state: Callable[[Any], Kept], options: Options,
 ) -> None:  # fmt: skip
-    """The step of an optimizer for each parameter that has a gradient, recorded; see `update`, which has the same arguments.
+    """The recorded step of an optimizer for each parameter with a gradient; takes the arguments of `update`.
 
-    RuntimeError for a gradient that is not of the parameter's shape and type, before anything is written.
+    RuntimeError for a gradient that differs from the parameter in shape or dtype, before anything is written.
     """
     stepped = [param for param in params if param.grad is not None]
     for param in stepped:
@@ -45,13 +45,13 @@ def recorded_step(
 
 
 def _computed(formula: Formula, param: Any, state: Kept, scalars: tuple[str, ...], options: Options) -> tuple[Tensor, Kept]:
-    """What a parameter becomes, and what is kept of it then."""
+    """The new value of a parameter, and its new state."""
     numbers = {name: _number_of(state[name]) for name in scalars}
     numbers["step"] = numbers.get("step", 0) + 1
     view, back = (_ops.view_as_real, _ops.view_as_complex) if param.is_complex() else (_same, _same)
     kept = {name: x if name in scalars else view(x) for name, x in state.items()}
     grad = -param.grad if options["maximize"] else param.grad
-    # A copy: what is saved of it must not change when the parameter does.
+    # A copy, so that saved values don't change with the parameter.
     value, kept = formula(view(param.clone()), view(grad), kept, numbers, options)
     after = {name: back(x) for name, x in kept.items()}
     with no_grad():
@@ -59,12 +59,12 @@ def _computed(formula: Formula, param: Any, state: Kept, scalars: tuple[str, ...
 
 
 def _number_of(x: Tensor) -> Any:
-    """The number that a tensor holds; a tensor with a derivative stays one: the step is differentiable by it."""
+    """The number in a tensor; a tensor with a derivative stays a tensor, as the step is differentiable by it."""
     return x if x.requires_grad or unpack_dual(x).tangent is not None else x.item()
 
 
 def _scalar_like(before: Tensor, number: Any) -> Tensor:
-    """A number as a tensor like the one before; a tensor, through which gradients flow, as it is."""
+    """A number as a tensor like `before`; a tensor, which may carry gradients, as it is."""
     return number if isinstance(number, Tensor) else before.detach().clone().fill_(number)
 
 
@@ -73,13 +73,13 @@ def _same(x: Tensor) -> Tensor:
 
 
 def decayed(p: Tensor, g: Tensor, options: Options) -> Tensor:
-    """The gradient with that of the weight decay."""
+    """The gradient including weight decay."""
     decay = options["weight_decay"]
     return g if isinstance(decay, (int, float)) and decay == 0 else g + decay * p
 
 
 def moments(p: Tensor, g: Tensor, kept: Kept, options: Options) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The decayed parameter, the gradient, the averages of it and of its square."""
+    """The decayed parameter, the gradient, and the averages of the gradient and its square."""
     first, second = options["betas"]
     if options.get("decoupled_weight_decay"):
         p = p * (1 - options["lr"] * options["weight_decay"])

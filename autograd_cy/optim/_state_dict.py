@@ -1,4 +1,4 @@
-"""State dicts of optimizers: parameters become numbers, and numbers parameters (facade)."""
+"""State dicts of optimizers: parameters are replaced by numbers, and back (facade)."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from .._creation.data import from_numpy
 
 
 def packed(optimizer: Any) -> dict[str, Any]:
-    """The state by the numbers of parameters, and the groups with them."""
+    """The state and the groups, with parameters replaced by their numbers."""
     numbers: dict[int, int] = {}
     groups, start = [], 0
     for group in optimizer.param_groups:
@@ -27,7 +27,7 @@ def packed(optimizer: Any) -> dict[str, Any]:
 
 
 def unpacked(state_dict: dict[str, Any], groups: list[dict[str, Any]]) -> dict[str, Any]:
-    """The state by parameter, and the saved groups with the parameters of these; neither of the arguments is changed."""
+    """The state by parameter, and the saved groups with the parameters of `groups`; the arguments are not changed."""
     saved = deepcopy(state_dict["param_groups"])
     if len(groups) != len(saved):
         raise ValueError("loaded state dict has a different number of parameter groups")
@@ -52,7 +52,7 @@ def unpacked(state_dict: dict[str, Any], groups: list[dict[str, Any]]) -> dict[s
 
 
 def _like(param: Tensor, value: Any, key: Any, as_float32: bool) -> Any:
-    """The value with all of its tensors in the type of the parameter; a copy but for tensors that are."""
+    """The value with its tensors in the parameter's dtype; a copy, except for tensors that have it already."""
     if isinstance(value, dict):
         return {name: _like(param, item, name, as_float32) for name, item in value.items()}
     if not isinstance(value, Tensor) and hasattr(value, "__dlpack__"):  # a tensor of another library

@@ -18,7 +18,7 @@ __all__ = ["Adadelta"]
 class Adadelta(_FusedOptimizer):
     """``Adadelta(params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0)``.
 
-    A step is the gradient times the root of the average of former steps' squares over that of gradients' (Zeiler, 2012).
+    A step is the gradient times the root of the average squared step over the average squared gradient (Zeiler, 2012).
 
     >>> import autograd_cy as ag
     >>> w = ag.tensor([1.0], requires_grad=True)

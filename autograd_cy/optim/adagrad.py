@@ -59,7 +59,7 @@ class Adagrad(_FusedOptimizer):
                 self.state[param].update(self._new_state(param, group))
 
     def _sparse_update(self, group: dict[str, Any], update_dense: Callable[[list[Tensor]], None]) -> None:
-        from ..sparse._steps import adagrad  # for those who have sparse gradients
+        from ..sparse._steps import adagrad  # only for sparse gradients
 
         adagrad(group, self.state, update_dense)
 

@@ -20,9 +20,9 @@ __all__ = ["Adam"]
 class Adam(_FusedOptimizer):
     """``Adam(params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, amsgrad=False)``.
 
-    A step is `p -= lr * m / (sqrt(v) + eps)`, of running averages `m` of gradients and `v` of their squares, both corrected
-    for having begun at zero (Kingma and Ba, 2014). The weight decay is part of the gradient, or apart from it with
-    `decoupled_weight_decay`; `amsgrad` divides by the largest `v` so far; `maximize` goes upwards.
+    A step is `p -= lr * m / (sqrt(v) + eps)`, with running averages `m` of gradients and `v` of their squares, both with bias
+    correction (Kingma and Ba, 2014). The weight decay is added to the gradient, or applied separately with
+    `decoupled_weight_decay`; `amsgrad` divides by the largest `v` so far; `maximize` maximizes.
 
     >>> import autograd_cy as ag
     >>> w = ag.tensor([1.0, -2.0], requires_grad=True)
@@ -82,7 +82,7 @@ class Adam(_FusedOptimizer):
 
 
 def _check_tensors(lr: Any, betas: Any, foreach: bool) -> None:
-    """_Options that are Tensors have one element, and none of them goes with foreach=True."""
+    """Check that Tensor options have one element, and that foreach is not True with them."""
     if foreach and isinstance(lr, Tensor):
         raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
     if not all(isinstance(beta, float) for beta in betas) and not all(isinstance(beta, Tensor) for beta in betas):

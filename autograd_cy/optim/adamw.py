@@ -12,7 +12,7 @@ __all__ = ["AdamW"]
 class AdamW(Adam):
     """``AdamW(params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False)``.
 
-    Adam with a weight decay apart from the gradient: `p *= 1 - lr * weight_decay` before each step (Loshchilov and Hutter,
+    Adam with decoupled weight decay: `p *= 1 - lr * weight_decay` before each step (Loshchilov and Hutter,
     2017).
 
     >>> import autograd_cy as ag

@@ -21,9 +21,9 @@ _REMEMBERED = ("d", "t", "old_dirs", "old_stps", "ro", "H_diag", "prev_flat_grad
 class LBFGS(Optimizer):
     """``LBFGS(params, lr=1, max_iter=20, max_eval=None, tolerance_grad=1e-7, tolerance_change=1e-9, history_size=100)``.
 
-    A step is up to `max_iter` steps of the quasi-Newton method that remembers `history_size` differences of gradients (Liu and
-    Nocedal, 1989), of length `lr`, or with ``line_search_fn="strong_wolfe"`` as long as a line search finds good. It calls
-    its closure, at most `max_eval` times (`max_iter * 5 / 4`). One group of parameters; ValueError for more.
+    A step is up to `max_iter` quasi-Newton steps with a memory of `history_size` gradient differences (Liu and Nocedal,
+    1989), of length `lr`, or, with ``line_search_fn="strong_wolfe"``, chosen by a line search. It calls its closure at most
+    `max_eval` times (by default `max_iter * 5 / 4`). One group of parameters; ValueError for more.
 
     >>> import autograd_cy as ag
     >>> w = ag.tensor([1.0, -2.0], requires_grad=True)
@@ -56,9 +56,9 @@ class LBFGS(Optimizer):
 
     @no_grad()
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
-        """``step(closure)`` takes up to `max_iter` steps; returns the loss before them, as the closure returned it.
+        """``step(closure)`` takes up to `max_iter` steps; returns the closure's result before them.
 
-        Where the closure raises, parameters and state are left, or put back, as they were before.
+        If the closure raises, parameters and state keep, or get back, their values.
         """
         if len(self.param_groups) != 1:
             raise AssertionError(f"Expected exactly one param_group, but got {len(self.param_groups)}")
@@ -87,7 +87,7 @@ class LBFGS(Optimizer):
     def _descend(
         self, closure: Callable[[], Any], group: dict[str, Any], state: dict[str, Any], loss: float, flat: Tensor
     ) -> None:
-        """The steps, and what is remembered of them; `flat` is the gradient where they begin."""
+        """The steps, and updates of the memory; `flat` is the gradient at the start."""
         memory = {name: state.get(name) for name in _REMEMBERED}
         evaluations, tolerance = 1, group["tolerance_change"]
         for n in range(1, group["max_iter"] + 1):
@@ -113,7 +113,7 @@ class LBFGS(Optimizer):
         state.update(memory)
 
     def _direction(self, state: dict[str, Any], memory: dict[str, Any], flat: Tensor, most: int, is_first: bool) -> Tensor:
-        """Minus the gradient, times the estimate of the inverse Hessian that the remembered differences give."""
+        """Minus the gradient, times the estimate of the inverse Hessian from the memory."""
         if is_first:
             memory.update(old_dirs=[], old_stps=[], ro=[], H_diag=1)
             return flat.neg()
@@ -133,7 +133,7 @@ class LBFGS(Optimizer):
         self, closure: Callable[[], Any], group: dict[str, Any], start: _Point, direction: Tensor, t: float, evaluations: int,
         is_last: bool,
     ) -> tuple[float, Tensor, float, int]:  # fmt: skip
-        """Step along the direction; the loss and the gradient there, how far, and how often the closure was called."""
+        """Step along the direction; returns the new loss and gradient, the step length, and the number of closure calls."""
         if group["line_search_fn"] is None:
             self._add(direction, t)
             if is_last:
@@ -155,13 +155,13 @@ class LBFGS(Optimizer):
         return point.loss, point.grad, point.t, tried
 
     def _flat_grad(self) -> Tensor:
-        """All gradients in one vector, complex ones as pairs of real numbers; zeros for those that there are not."""
+        """All gradients in one vector, complex ones as pairs of real numbers; zeros for missing ones."""
         params = self.param_groups[0]["params"]
         grads = [param.detach().new_zeros(param.shape) if param.grad is None else param.grad for param in params]
         return cat([(view_as_real(grad) if grad.is_complex() else grad.to_dense()).reshape(-1) for grad in grads])
 
     def _add(self, direction: Tensor, t: float) -> None:
-        """Step along the direction, which is all parameters in one vector."""
+        """Add t times the direction, a vector of all parameters."""
         offset = 0
         for param in self.param_groups[0]["params"]:
             numbers = view_as_real(param) if param.is_complex() else param
@@ -180,7 +180,7 @@ def _number(loss: Any) -> float:
 
 
 def _remember(memory: dict[str, Any], flat: Tensor, most: int) -> None:
-    """Take the latest step, and the difference of gradients along it, into the memory."""
+    """Add the latest step and its gradient difference to the memory."""
     difference, step = flat.sub(memory["prev_flat_grad"]), memory["d"].mul(memory["t"])
     product = difference.dot(step).item()
     if not product > 1e-10:

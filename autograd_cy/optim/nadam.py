@@ -20,7 +20,7 @@ __all__ = ["NAdam"]
 class NAdam(_FusedOptimizer):
     """``NAdam(params, lr=2e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0, momentum_decay=4e-3)``.
 
-    Adam with Nesterov's momentum: a step looks one ahead, by a momentum that grows with the steps (Dozat, 2016).
+    Adam with Nesterov's momentum: a step looks one step ahead, with a momentum that grows over time (Dozat, 2016).
 
     >>> import autograd_cy as ag
     >>> w = ag.tensor([1.0], requires_grad=True)

@@ -1,4 +1,4 @@
-"""Optimizer: parameter groups, state, hooks and state dicts; what all optimizers share (facade)."""
+"""Optimizer, the base of all optimizers: parameter groups, state, hooks and state dicts (facade)."""
 
 import functools
 from collections import OrderedDict, defaultdict
@@ -35,8 +35,7 @@ _HOOKS = tuple(
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """``register_optimizer_step_pre_hook(hook)``: hook(optimizer, args, kwargs) runs before each step of every optimizer.
 
-    It may return a pair of other args (the optimizer is their first) and kwargs. Returns a handle whose remove() takes the
-    hook away.
+    It may return a pair of other args (the optimizer first) and kwargs. Returns a handle with remove().
 
     >>> import autograd_cy as ag
     >>> from autograd_cy.optim.optimizer import register_optimizer_step_pre_hook
@@ -60,7 +59,7 @@ def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHand
 
 
 def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
-    """A step that runs the hooks, and is a region of its own in profiles."""
+    """A step that runs the hooks, and is a separate region in profiles."""
 
     @functools.wraps(step)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -85,7 +84,7 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _use_grad_for_differentiable(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Above a step: it is recorded if the optimizer is `differentiable`, else not."""
+    """Decorator of a step: it is recorded only if the optimizer is `differentiable`."""
 
     @functools.wraps(func)
     def step(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -96,7 +95,7 @@ def _use_grad_for_differentiable(func: Callable[..., Any]) -> Callable[..., Any]
 
 
 def _get_value(x: Any) -> Any:
-    """The number in a tensor of one element; anything else as it is."""
+    """The number in a one-element tensor; anything else unchanged."""
     return x.item() if isinstance(x, Tensor) else x
 
 
@@ -106,7 +105,7 @@ def _dispatch_sqrt(x: Any) -> Any:
 
 
 def _default_to_fused_or_foreach(params: Any, differentiable: bool, use_fused: bool = False) -> tuple[bool, bool]:
-    """Whether PyTorch would fuse the step, or take lists of tensors: neither, as for tensors on its CPU."""
+    """Whether PyTorch would use a fused or foreach step: neither, as for its CPU tensors."""
     return False, False
 
 
@@ -114,8 +113,8 @@ class Optimizer:
     """``Optimizer(params, defaults)`` is the base of all optimizers: a subclass has a ``step(closure=None)``.
 
     `params` are Tensors, pairs of names and Tensors, or dicts: parameter groups with ``"params"`` and options of their own.
-    `defaults` are the options of groups that don't say otherwise. ValueError for no parameters, for a Tensor that is not a
-    leaf, for one that is in two groups; TypeError for what is no Tensor, and for a set.
+    `defaults` are the default options of groups. ValueError for no parameters, for a Tensor that is not a leaf or is in two
+    groups; TypeError for other objects, and for a set.
 
     >>> import autograd_cy as ag
     >>> a, b = ag.ones(2, requires_grad=True), ag.ones(1, requires_grad=True)
@@ -151,7 +150,7 @@ class Optimizer:
             self.add_param_group(group)
 
     def _prepare(self) -> None:
-        """Give the instance the hooks that it lacks, and the class a step that runs them."""
+        """Give the instance missing hook dicts, and the class a step that runs the hooks."""
         for name in _HOOKS:
             self.__dict__.setdefault(name, OrderedDict())
         if not getattr(type(self).step, "hooked", False):
@@ -198,14 +197,14 @@ class Optimizer:
         """``register_load_state_dict_post_hook(hook, prepend=False)``: hook(optimizer) runs after load_state_dict()."""
         return _registered(self._optimizer_load_state_dict_post_hooks, hook, prepend)
 
-    # what users call
+    # public methods
 
     def step(self, closure: Callable[..., Any] | None = None) -> Any:
-        """``step(closure=None)`` takes one step along the gradients; returns what the closure returned."""
+        """``step(closure=None)`` takes one step along the gradients; returns the closure's result."""
         raise NotImplementedError
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """``zero_grad(set_to_none=True)`` takes the gradients of all parameters away; else it fills them with zeros."""
+        """``zero_grad(set_to_none=True)`` clears the gradients of all parameters; else it fills them with zeros."""
         region = _begin_region(f"Optimizer.zero_grad#{type(self).__name__}.zero_grad", None)
         try:
             for group in self.param_groups:
@@ -217,13 +216,13 @@ class Optimizer:
             _end_region(region)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """``add_param_group(param_group)`` adds a dict with ``"params"`` and options to the groups that steps go over."""
+        """``add_param_group(param_group)`` adds a group: a dict with ``"params"`` and options."""
         _groups.complete(param_group, self.defaults)
         _groups.check_among(param_group, self.param_groups)
         self.param_groups.append(param_group)
 
     def state_dict(self) -> dict[str, Any]:
-        """``state_dict()`` has the state, by the numbers of parameters, and the groups with such numbers, as in PyTorch."""
+        """``state_dict()`` has the state and the groups, with numbers for parameters, as in PyTorch."""
         for hook in self._optimizer_state_dict_pre_hooks.values():
             hook(self)
         packed = _state_dict.packed(self)
@@ -233,9 +232,9 @@ class Optimizer:
         return packed
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """``load_state_dict(state_dict)`` takes over state and options; ValueError where the groups are of other sizes.
+        """``load_state_dict(state_dict)`` restores state and options; ValueError if the groups' sizes differ.
 
-        Floating point state is converted to the type of its parameter, but for the step.
+        Floating point state is converted to its parameter's dtype, except the step.
         """
         state_dict = state_dict.copy()
         for hook in self._optimizer_load_state_dict_pre_hooks.values():

@@ -19,7 +19,7 @@ __all__ = ["RAdam"]
 class RAdam(_FusedOptimizer):
     """``RAdam(params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0)``: Adam with a rectified step.
 
-    As long as too few gradients tell their variance, a step goes along their average alone (Liu and others, 2019).
+    While there are too few gradients to estimate their variance, a step only uses their average (Liu and others, 2019).
 
     >>> import autograd_cy as ag
     >>> w = ag.tensor([1.0], requires_grad=True)

@@ -18,8 +18,8 @@ __all__ = ["RMSprop"]
 class RMSprop(_FusedOptimizer):
     """``RMSprop(params, lr=1e-2, alpha=0.99, eps=1e-8, weight_decay=0, momentum=0, centered=False)``.
 
-    A step is the gradient over the root of the average of its squares (Hinton, lecture 6e of his course), which `centered`
-    makes the variance; `momentum` adds a share of the step before.
+    A step is the gradient over the root of its average square (Hinton, lecture 6e of his course), or with `centered` of its
+    variance; `momentum` adds a fraction of the previous step.
 
     >>> import autograd_cy as ag
     >>> w = ag.tensor([1.0], requires_grad=True)

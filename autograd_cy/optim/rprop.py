@@ -17,8 +17,8 @@ __all__ = ["Rprop"]
 class Rprop(_FusedOptimizer):
     """``Rprop(params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50))``: resilient backpropagation.
 
-    Each element has a step size of its own, at first `lr`, that grows by `etas[1]` while its gradient keeps the sign, and
-    shrinks by `etas[0]` when that turns, in which case it rests (Riedmiller and Braun, 1993). `step_sizes` are its limits.
+    Each element has its own step size, initially `lr`. It grows by `etas[1]` while the gradient keeps its sign. When the sign
+    changes it shrinks by `etas[0]`, and the element rests (Riedmiller and Braun, 1993). `step_sizes` are its limits.
 
     >>> import autograd_cy as ag
     >>> w = ag.tensor([1.0, -3.0], requires_grad=True)

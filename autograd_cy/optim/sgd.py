@@ -20,7 +20,7 @@ class SGD(_FusedOptimizer):
     """``SGD(params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False)``: stochastic gradient descent.
 
     A step is `p -= lr * b` with `b = momentum * b + (1 - dampening) * (g + weight_decay * p)`, and the first gradient as the
-    first `b`; `nesterov` takes `g + momentum * b` (Sutskever and others, 2013). `maximize` goes upwards.
+    first `b`; `nesterov` takes `g + momentum * b` (Sutskever and others, 2013). `maximize` maximizes.
 
     >>> import autograd_cy as ag
     >>> w = ag.tensor([1.0, 2.0], requires_grad=True)
@@ -56,7 +56,7 @@ class SGD(_FusedOptimizer):
         _check_fused(fused, foreach, differentiable)
 
     def _sparse_update(self, group: dict[str, Any], update_dense: Callable[[list[Tensor]], None]) -> None:
-        from ..sparse._steps import sgd  # for those who have sparse gradients
+        from ..sparse._steps import sgd  # only for sparse gradients
 
         sgd(group, self.state, update_dense)
 

@@ -62,7 +62,7 @@ class SparseAdam(Optimizer):
                 zeros = [zeros_like(param.detach()) for _ in range(2)]
                 self.state[param].update(step=0, exp_avg=zeros[0], exp_avg_sq=zeros[1])
         if found:
-            from ..sparse._steps import sparse_adam  # for those who have sparse gradients
+            from ..sparse._steps import sparse_adam  # only for sparse gradients
 
             for group in self.param_groups:
                 sparse_adam(group, self.state)

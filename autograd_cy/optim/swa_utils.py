@@ -34,7 +34,7 @@ def _check_decay(decay: float) -> None:
 def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Tensor]:
     """``get_ema_avg_fn(decay=0.999)``: f(average, value, n) is `decay * average + (1 - decay) * value`.
 
-    ValueError for a decay that is not from 0 to 1.
+    ValueError for a decay outside [0, 1].
 
     >>> import autograd_cy as ag
     >>> ag.optim.swa_utils.get_ema_avg_fn(0.5)(ag.tensor(1.0), ag.tensor(3.0), 1)
@@ -50,7 +50,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Tensor]:
 
 
 def get_swa_avg_fn() -> Callable[..., Tensor]:
-    """``get_swa_avg_fn()``: f(average, value, n) is the average of n + 1 values, of which n are averaged already.
+    """``get_swa_avg_fn()``: f(average, value, n) is the average of n + 1 values, given the average of n.
 
     >>> import autograd_cy as ag
     >>> ag.optim.swa_utils.get_swa_avg_fn()(ag.tensor(1.0), ag.tensor(4.0), 2)
@@ -65,7 +65,7 @@ def get_swa_avg_fn() -> Callable[..., Tensor]:
 
 
 def _for_lists(update: Callable[..., Tensor]) -> Callable[..., None]:
-    """The function for lists of tensors, which writes the averages."""
+    """The same function for lists of tensors; it writes the averages in place."""
 
     @no_grad()
     def update_all(averaged: Iterable[Tensor], current: Iterable[Tensor], num_averaged: Any) -> None:
@@ -102,9 +102,9 @@ def get_swa_multi_avg_fn() -> Callable[..., None]:
 class AveragedModel(Module):
     """``AveragedModel(model, device=None, avg_fn=None, multi_avg_fn=None, use_buffers=False)``: a model of averages.
 
-    It is a copy of the model, whose parameters `update_parameters(model)` makes the average of those at each call (Izmailov
-    and others, 2018), or what `avg_fn(average, value, n)` returns, or `multi_avg_fn(averages, values, n)` writes. Buffers are
-    copied, with `use_buffers` averaged.
+    It is a copy of the model. Each `update_parameters(model)` averages the model's parameters into the copy (Izmailov and
+    others, 2018), or uses the result of `avg_fn(average, value, n)`, or calls `multi_avg_fn(averages, values, n)`. Buffers
+    are copied, or averaged with `use_buffers`.
 
     >>> import autograd_cy as ag
     >>> model = ag.nn.Linear(1, 1)
@@ -130,11 +130,11 @@ class AveragedModel(Module):
         self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the averaged model computes."""
+        """The averaged model's output."""
         return self.module(*args, **kwargs)
 
     def update_parameters(self, model: Module) -> None:
-        """``update_parameters(model)`` takes the model's parameters into the averages; the first time, it copies them."""
+        """``update_parameters(model)`` adds the model's parameters to the averages; the first call copies them."""
         averaged, current = _tensors_of(self.module, self.use_buffers), _tensors_of(model, self.use_buffers)
         if self.n_averaged == 0:
             for average, value in zip(averaged, current, strict=True):
@@ -163,9 +163,9 @@ def _tensors_of(model: Module, with_buffers: bool) -> list[Tensor]:
 
 @no_grad()
 def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
-    """``update_bn(loader, model, device=None)`` finds the running statistics of batch norm layers anew, over all batches.
+    """``update_bn(loader, model, device=None)`` recomputes the running statistics of batch norm layers over all batches.
 
-    A batch is an input, or a list or tuple that begins with one. Nothing is done for a model without such layers.
+    A batch is an input, or a list or tuple that starts with one. Models without such layers are left unchanged.
 
     >>> import autograd_cy as ag
     >>> ag.optim.swa_utils.update_bn([ag.ones(2, 1)], ag.nn.Linear(1, 1))
@@ -193,7 +193,7 @@ def _is_batch_norm(module: Any) -> bool:
 class SWALR(LRScheduler):
     """``SWALR(optimizer, swa_lr, anneal_epochs=10, anneal_strategy="cos")``: from the rate to `swa_lr`, and then constant.
 
-    Along a cosine or evenly ("linear"), in `anneal_epochs` steps. ValueError for anything else.
+    Along a cosine or linearly ("linear"), in `anneal_epochs` steps. ValueError for other values.
 
     >>> import autograd_cy as ag
     >>> optimizer = ag.optim.SGD([ag.ones(1, requires_grad=True)], lr=1.0)
@@ -216,7 +216,7 @@ class SWALR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def _share(self, step: int) -> float:
-        """How far the rate is from the first to the last."""
+        """The fraction of the way from the first rate to the last."""
         t = max(0, min(1, step / max(1, self.anneal_epochs)))
         return (1 - math.cos(math.pi * t)) / 2 if self._anneal_strategy == "cos" else t
 

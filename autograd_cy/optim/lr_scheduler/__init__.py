@@ -1,6 +1,6 @@
 """Schedules of the learning rate, under the names of torch.optim.lr_scheduler (facade).
 
-A scheduler is stepped after the optimizer. Its first step, with which it begins, sets the rate for epoch 0.
+Step a scheduler after the optimizer. The constructor makes its first step, which sets the rate for epoch 0.
 """
 
 from ._combined import ChainedScheduler, SequentialLR

@@ -1,4 +1,4 @@
-"""Schedules made of others (facade)."""
+"""Combinations of schedules (facade)."""
 
 from bisect import bisect_right
 from collections.abc import Sequence
@@ -10,12 +10,12 @@ from ._scheduler import LRScheduler, set_value, values_of
 
 
 class _Combined(LRScheduler):
-    """A schedule that has others, whose state is part of its own."""
+    """A schedule that contains others, with their state in its own."""
 
     _schedulers: Sequence[Any]
 
     def _check(self, schedulers: Sequence[Any], optimizer: Optimizer) -> None:
-        """Refuse what is no scheduler of the optimizer, and those whose step asks for a number."""
+        """Refuse schedulers of another optimizer, other objects, and schedulers whose step needs a number."""
         name = type(self).__name__
         for i, scheduler in enumerate(schedulers):
             if not hasattr(scheduler, "optimizer"):
@@ -33,20 +33,20 @@ class _Combined(LRScheduler):
                 )
 
     def state_dict(self) -> dict[str, Any]:
-        """``state_dict()``: all that the scheduler knows, but the optimizer; of the others, their state dicts."""
+        """``state_dict()``: all attributes except the optimizer; for the contained schedulers, their state dicts."""
         return super().state_dict() | {"_schedulers": [scheduler.state_dict() for scheduler in self._schedulers]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """``load_state_dict(state_dict)`` takes over what `state_dict()` returned, that of the others included."""
+        """``load_state_dict(state_dict)`` restores the result of `state_dict()`, including the contained schedulers."""
         self.__dict__.update({key: value for key, value in state_dict.items() if key != "_schedulers"})
         for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):
             scheduler.load_state_dict(state)
 
 
 class SequentialLR(_Combined):
-    """``SequentialLR(optimizer, schedulers, milestones)``: one schedule after the other, the next at each milestone.
+    """``SequentialLR(optimizer, schedulers, milestones)``: switches to the next schedule at each milestone.
 
-    ValueError for schedulers of another optimizer, and for another number of milestones than one less.
+    ValueError for schedulers of another optimizer, and unless there is one milestone less than schedulers.
 
     >>> import autograd_cy as ag
     >>> optimizer = ag.optim.SGD([ag.ones(1, requires_grad=True)], lr=1.0)
@@ -85,7 +85,7 @@ class SequentialLR(_Combined):
         self._last_lr = scheduler.get_last_lr()
 
     def recursive_undo(self, sched: Any = None) -> None:
-        """Take back the steps with which the schedulers began."""
+        """Undo the initial steps of the schedulers."""
         scheduler = self if sched is None else sched
         if hasattr(scheduler, "_schedulers"):
             for part in scheduler._schedulers:
@@ -94,7 +94,7 @@ class SequentialLR(_Combined):
             scheduler.last_epoch -= 1
 
     def step(self) -> None:  # type: ignore[override]
-        """``step()`` steps the scheduler whose turn it is; at a milestone, the next one begins."""
+        """``step()`` steps the current scheduler; at a milestone, the next one starts."""
         self.last_epoch += 1
         i = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[i]

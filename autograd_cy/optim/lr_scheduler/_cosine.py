@@ -10,7 +10,7 @@ from ._scheduler import LRScheduler, values_of
 class CosineAnnealingLR(LRScheduler):
     """``CosineAnnealingLR(optimizer, T_max, eta_min=0.0)``: the rate goes along a cosine to `eta_min` at epoch `T_max`.
 
-    And back again after that (Loshchilov and Hutter, SGDR, 2016, without its restarts).
+    It rises again after that (Loshchilov and Hutter, SGDR, 2016, without its restarts).
 
     >>> import autograd_cy as ag
     >>> optimizer = ag.optim.SGD([ag.ones(1, requires_grad=True)], lr=1.0)
@@ -30,7 +30,7 @@ class CosineAnnealingLR(LRScheduler):
         if self._step_count == 1 and self.last_epoch > 0:
             return self._get_closed_form_lr()
         groups = self.optimizer.param_groups
-        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # from the lowest point the ratio below is unknown
+        if (self.last_epoch - 1 - self.T_max) % (2 * self.T_max) == 0:  # at the lowest point the ratio below is undefined
             rise = (1 - math.cos(math.pi / self.T_max)) / 2
             pairs = zip(self.base_lrs, groups, strict=True)
             return [group["lr"] + (lr - self.eta_min) * rise for lr, group in pairs]
@@ -45,8 +45,8 @@ class CosineAnnealingLR(LRScheduler):
 class CosineAnnealingWarmRestarts(LRScheduler):
     """``CosineAnnealingWarmRestarts(optimizer, T_0, T_mult=1, eta_min=0.0)``: along a cosine to `eta_min`, again and again.
 
-    The first descent takes `T_0` epochs, each other `T_mult` times as many as the one before (Loshchilov and Hutter, 2016).
-    `step(epoch)` takes fractions, too. ValueError for options that are no positive integers.
+    The first descent takes `T_0` epochs, each later one `T_mult` times as many as the previous (Loshchilov and Hutter, 2016).
+    `step(epoch)` takes fractions, too. ValueError unless both are positive integers.
 
     >>> import autograd_cy as ag
     >>> optimizer = ag.optim.SGD([ag.ones(1, requires_grad=True)], lr=1.0)
@@ -74,7 +74,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         return [self.eta_min + (lr - self.eta_min) * share / 2 for lr in self.base_lrs]
 
     def step(self, epoch: float | None = None) -> None:
-        """``step(epoch=None)`` sets the rates for the next epoch, or for that one; ValueError for one below zero."""
+        """``step(epoch=None)`` sets the rates for the next or the given epoch; ValueError below zero."""
         if epoch is None and self.last_epoch < 0:
             epoch = 0
         if epoch is None:
@@ -96,7 +96,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._set_lr(values)
 
     def _go_to(self, epoch: Any) -> None:
-        """Find the descent that the epoch is in, and how far."""
+        """Find the descent of an epoch, and the position in it."""
         if epoch < self.T_0:
             self.T_i, self.T_cur = self.T_0, epoch
         elif self.T_mult == 1:

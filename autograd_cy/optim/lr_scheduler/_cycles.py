@@ -1,4 +1,4 @@
-"""Schedules that go up and down, the momentum against them (facade)."""
+"""Schedules that go up and down, with the momentum in the opposite direction (facade)."""
 
 import functools
 import math
@@ -14,7 +14,7 @@ class _WithMomentum(LRScheduler):
     """A schedule of the rate, and of the momentum or the first of two betas."""
 
     def _begin_momentum(self, cycle_momentum: bool, base_momentum: Any, max_momentum: Any, last_epoch: int) -> None:
-        """Let each group begin with its highest momentum; ValueError for an optimizer that has none."""
+        """Start each group with its highest momentum; ValueError for an optimizer without momentum."""
         self.cycle_momentum, optimizer = cycle_momentum, self.optimizer
         if not cycle_momentum:
             return
@@ -39,8 +39,8 @@ class _WithMomentum(LRScheduler):
 class CyclicLR(_WithMomentum):
     """``CyclicLR(optimizer, base_lr, max_lr, step_size_up=2000, step_size_down=None, mode="triangular", gamma=1.0, ...)``.
 
-    The rate goes from `base_lr` to `max_lr` and back, evenly (Smith, 2015). Mode "triangular2" halves the height with each
-    cycle, "exp_range" multiplies it by `gamma` at each step; `scale_fn` says what else, of the cycle or of the step
+    The rate goes linearly from `base_lr` to `max_lr` and back (Smith, 2015). Mode "triangular2" halves the height with each
+    cycle, "exp_range" multiplies it by `gamma` at each step; `scale_fn` is any other function of the cycle or the step
     (`scale_mode` "cycle", "iterations"). With `cycle_momentum`, the momentum goes the other way.
 
     >>> import autograd_cy as ag
@@ -83,7 +83,7 @@ class CyclicLR(_WithMomentum):
             self._scale_fn_ref = functions[self.mode]
 
     def scale_fn(self, x: float) -> float:
-        """``scale_fn(x)``: the height of a cycle, or at a step, as a share of the first."""
+        """``scale_fn(x)``: the height at a cycle or step, relative to the first."""
         return self._scale_fn_ref(x) if self._scale_fn_custom is None else self._scale_fn_custom(x)
 
     def get_lr(self) -> list[Any]:
@@ -99,14 +99,14 @@ class CyclicLR(_WithMomentum):
         return [low + (high - low) * height * scale for low, high in zip(self.base_lrs, self.max_lrs, strict=True)]
 
     def state_dict(self) -> dict[str, Any]:
-        """``state_dict()``: all that the scheduler knows, but the optimizer and a plain function."""
+        """``state_dict()``: all attributes except the optimizer and a plain function."""
         state = super().state_dict()
         state.pop("_scale_fn_ref", None)
         custom = self._scale_fn_custom
         return state | {"_scale_fn_custom": None if custom is None else known(custom)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """``load_state_dict(state_dict)`` takes over what `state_dict()` returned."""
+        """``load_state_dict(state_dict)`` restores the result of `state_dict()`."""
         super().load_state_dict({key: value for key, value in state_dict.items() if key != "_scale_fn_custom"})
         if state_dict["_scale_fn_custom"] is not None:
             self._scale_fn_custom.__dict__.update(state_dict["_scale_fn_custom"])
@@ -124,9 +124,9 @@ def _halved(x: float) -> float:
 class OneCycleLR(_WithMomentum):
     """``OneCycleLR(optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3, ...)``.
 
-    The rate goes from `max_lr / div_factor` up to `max_lr` in the first `pct_start` of all steps, and down to the
-    `final_div_factor`-th part of where it began, along a cosine or evenly (`anneal_strategy` "cos", "linear"), with
-    `three_phase` by way of where it began (Smith and Topin, 2017). The momentum goes the other way with `cycle_momentum`.
+    The rate goes from `max_lr / div_factor` up to `max_lr` in the first `pct_start` of all steps, and down to the initial
+    rate divided by `final_div_factor`, along a cosine or linearly (`anneal_strategy` "cos", "linear"). With `three_phase` it
+    passes the initial rate on the way down (Smith and Topin, 2017). With `cycle_momentum` the momentum goes the other way.
     ValueError for a step after the last.
 
     >>> import autograd_cy as ag
@@ -197,7 +197,7 @@ def _steps_of(total_steps: Any, epochs: Any, steps_per_epoch: Any) -> int:
 
 
 def _phases(peak: float, last: int, three_phase: bool) -> list[dict[str, Any]]:
-    """Where each phase ends, and between which options of a group it goes."""
+    """The end of each phase, and the options of a group between which it goes."""
     ends = [float(peak) - 1, float(2 * peak) - 2, last] if three_phase else [float(peak) - 1, last]
     rates = ["initial_lr", "max_lr", "initial_lr", "min_lr"] if three_phase else ["initial_lr", "max_lr", "min_lr"]
     momentums = ["max_momentum", "base_momentum", "max_momentum", "max_momentum"]

@@ -1,4 +1,4 @@
-"""Schedules that multiply the rate by a factor now and then (facade)."""
+"""Schedules that multiply the rate by a factor at some epochs (facade)."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -10,7 +10,7 @@ from ._scheduler import LRScheduler
 
 
 class _FactorLR(LRScheduler):
-    """A schedule that knows by what the rate is multiplied at an epoch, and by what it was in all since the first."""
+    """A schedule with a factor for the current epoch (`_factor`), and the product since the first (`_overall`)."""
 
     def _factor(self) -> float:
         raise NotImplementedError
@@ -76,7 +76,7 @@ class MultiStepLR(_FactorLR):
 class ConstantLR(_FactorLR):
     """``ConstantLR(optimizer, factor=1/3, total_iters=5)``: the rate times `factor` until epoch `total_iters`.
 
-    ValueError for a factor that is not from 0 to 1.
+    ValueError for a factor outside [0, 1].
 
     >>> import autograd_cy as ag
     >>> optimizer = ag.optim.SGD([ag.ones(1, requires_grad=True)], lr=1.0)
@@ -102,10 +102,10 @@ class ConstantLR(_FactorLR):
 
 
 class LinearLR(_FactorLR):
-    """``LinearLR(optimizer, start_factor=1/3, end_factor=1.0, total_iters=5)``: the rate times a factor that changes evenly.
+    """``LinearLR(optimizer, start_factor=1/3, end_factor=1.0, total_iters=5)``: the rate times a linear factor.
 
-    From `start_factor` at epoch 0 to `end_factor` at epoch `total_iters`. ValueError for factors that are not from 0 (not a
-    start) to 1.
+    From `start_factor` at epoch 0 to `end_factor` at epoch `total_iters`. ValueError for factors outside [0, 1], or a
+    `start_factor` of 0.
 
     >>> import autograd_cy as ag
     >>> optimizer = ag.optim.SGD([ag.ones(1, requires_grad=True)], lr=1.0)

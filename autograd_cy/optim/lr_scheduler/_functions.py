@@ -9,9 +9,9 @@ from ._scheduler import LRScheduler, values_of
 
 
 class _FunctionLR(LRScheduler):
-    """A schedule that has a function for each parameter group.
+    """A schedule with a function for each parameter group.
 
-    A state dict has what the functions' objects know; of plain functions it has nothing.
+    A state dict has the attributes of callable objects, but nothing for plain functions.
     """
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
@@ -22,11 +22,11 @@ class _FunctionLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """``state_dict()``: all that the scheduler knows, but the optimizer and plain functions."""
+        """``state_dict()``: all attributes except the optimizer and plain functions."""
         return super().state_dict() | {"lr_lambdas": [known(function) for function in self.lr_lambdas]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """``load_state_dict(state_dict)`` takes over what `state_dict()` returned, the functions' objects included."""
+        """``load_state_dict(state_dict)`` restores the result of `state_dict()`, including callable objects."""
         self.__dict__.update({key: value for key, value in state_dict.items() if key != "lr_lambdas"})
         for function, attributes in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):
             if attributes is not None:
@@ -34,14 +34,14 @@ class _FunctionLR(LRScheduler):
 
 
 def known(function: Any) -> dict[str, Any] | None:
-    """What a callable object knows; None of a plain function."""
+    """The attributes of a callable object; None for a plain function."""
     return None if isinstance(function, types.FunctionType) else function.__dict__.copy()
 
 
 class LambdaLR(_FunctionLR):
-    """``LambdaLR(optimizer, lr_lambda)``: the first rate times a function of the epoch.
+    """``LambdaLR(optimizer, lr_lambda)``: the initial rate times a function of the epoch.
 
-    `lr_lambda` is a function, or a list of one for each parameter group; ValueError for another number of them.
+    `lr_lambda` is a function, or a list with one for each parameter group; ValueError for another number of them.
 
     >>> import autograd_cy as ag
     >>> optimizer = ag.optim.SGD([ag.ones(1, requires_grad=True)], lr=1.0)
@@ -56,7 +56,7 @@ class LambdaLR(_FunctionLR):
 
 
 class MultiplicativeLR(_FunctionLR):
-    """``MultiplicativeLR(optimizer, lr_lambda)``: the rate before, times a function of the epoch.
+    """``MultiplicativeLR(optimizer, lr_lambda)``: the previous rate times a function of the epoch.
 
     >>> import autograd_cy as ag
     >>> optimizer = ag.optim.SGD([ag.ones(1, requires_grad=True)], lr=1.0)

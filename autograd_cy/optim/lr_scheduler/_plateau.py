@@ -1,4 +1,4 @@
-"""A schedule that waits for a number to get no better (facade)."""
+"""A schedule that reduces the rate when a metric stops improving (facade)."""
 
 import math
 import warnings
@@ -11,9 +11,9 @@ from ._scheduler import EPOCH_DEPRECATION_WARNING, LRScheduler, check_optimizer,
 class ReduceLROnPlateau(LRScheduler):
     """``ReduceLROnPlateau(optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4, threshold_mode="rel", ...)``.
 
-    `step(metrics)` multiplies the rate by `factor` when the number got no better for more than `patience` epochs. Better is
-    less (more with mode "max") by `threshold`, of the best ("rel") or as such ("abs"). After that, `cooldown` epochs don't
-    count. No rate gets below `min_lr`, and none changes by less than `eps`.
+    `step(metrics)` multiplies the rate by `factor` when the metric has not improved for more than `patience` epochs. It
+    improves if it is lower (mode "max": higher) than the best by `threshold`, relative ("rel") or absolute ("abs"). After a
+    reduction, `cooldown` epochs don't count. No rate gets below `min_lr`, and none changes by less than `eps`.
 
     >>> import autograd_cy as ag
     >>> optimizer = ag.optim.SGD([ag.ones(1, requires_grad=True)], lr=1.0)
@@ -57,7 +57,7 @@ class ReduceLROnPlateau(LRScheduler):
         self.cooldown_counter = self.num_bad_epochs = 0
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
-        """``step(metrics)`` looks whether the number, a float or a Tensor of one, got better."""
+        """``step(metrics)`` checks whether the metric, a float or a one-element Tensor, has improved."""
         current = float(metrics)
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
@@ -76,7 +76,7 @@ class ReduceLROnPlateau(LRScheduler):
 
     @property
     def in_cooldown(self) -> bool:
-        """Whether epochs don't count yet."""
+        """Whether epochs don't count yet after a reduction."""
         return self.cooldown_counter > 0
 
     def _is_better(self, a: float, best: float) -> bool:
@@ -101,6 +101,6 @@ class ReduceLROnPlateau(LRScheduler):
                 set_value(group, "lr", reduced)
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """``load_state_dict(state_dict)`` takes over what `state_dict()` returned."""
+        """``load_state_dict(state_dict)`` restores the result of `state_dict()`."""
         super().load_state_dict(state_dict)
         self._init_is_better(self.mode, self.threshold, self.threshold_mode)

@@ -1,4 +1,4 @@
-"""LRScheduler: what all schedules share (facade)."""
+"""LRScheduler: the base of all schedules (facade)."""
 
 import functools
 import warnings
@@ -26,8 +26,8 @@ _RESUMING = (
 class LRScheduler:
     """``LRScheduler(optimizer, last_epoch=-1)`` is the base of all schedules: a subclass has `get_lr()`.
 
-    `get_lr()` returns the rate of each parameter group at `self.last_epoch`; it may look at the present ones. TypeError for
-    what is no Optimizer; KeyError for a `last_epoch` to resume from, where groups have no "initial_lr".
+    `get_lr()` returns the rate of each parameter group at `self.last_epoch`; it may use the current rates. TypeError unless
+    `optimizer` is an Optimizer; KeyError if a `last_epoch` is given and groups have no "initial_lr".
 
     >>> import autograd_cy as ag
     >>> class Halving(ag.optim.lr_scheduler.LRScheduler):
@@ -67,11 +67,11 @@ class LRScheduler:
             self._is_initial = False
 
     def state_dict(self) -> dict[str, Any]:
-        """``state_dict()``: all that the scheduler knows, but the optimizer."""
+        """``state_dict()``: all attributes except the optimizer."""
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """``load_state_dict(state_dict)`` takes over what `state_dict()` returned."""
+        """``load_state_dict(state_dict)`` restores the result of `state_dict()`."""
         self.__dict__.update(state_dict)
 
     def get_last_lr(self) -> list[Any]:
@@ -83,7 +83,7 @@ class LRScheduler:
         raise NotImplementedError
 
     def step(self, epoch: int | None = None) -> None:
-        """``step()`` sets the rates for the next epoch. A UserWarning says so where no step of the optimizer came first."""
+        """``step()`` sets the rates for the next epoch. UserWarning if the optimizer did not step first."""
         if self._step_count == 1:
             self._warn_of_order()
         self._step_count += 1
@@ -124,7 +124,7 @@ class LRScheduler:
         self._last_lr = values_of(self.optimizer, "lr")
 
     def _check_caller(self) -> None:
-        """Warn of a `get_lr()` that no `step()` called: it may answer for another epoch than the caller thinks."""
+        """Warn of a `get_lr()` outside of `step()`: its epoch may not be the one that the caller expects."""
         if not self._get_lr_called_within_step:
             warnings.warn(
                 "To get the last learning rate computed by the scheduler, please use `get_last_lr()`.",
@@ -139,7 +139,7 @@ def check_optimizer(optimizer: Any) -> None:
 
 
 def _watch_steps(optimizer: Optimizer) -> None:
-    """Let the optimizer's steps note that there was one, for the warning of the wrong order."""
+    """Make the optimizer's steps leave a mark, for the warning about the wrong order."""
     if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
         return
     reference, step = weakref.ref(optimizer), optimizer.step.__func__  # type: ignore[attr-defined]
@@ -167,7 +167,7 @@ def values_of(optimizer: Optimizer, key: str) -> list[Any]:
 
 
 def set_value(group: dict[str, Any], key: str, value: Any) -> None:
-    """Let a group's option be a value; where it is a Tensor, that gets the number."""
+    """Set a group's option; if it is a Tensor, write the number into it."""
     if isinstance(group[key], Tensor):
         group[key].fill_(value.squeeze() if isinstance(value, Tensor) and value.dim() else value)
     else:
@@ -175,7 +175,7 @@ def set_value(group: dict[str, Any], key: str, value: Any) -> None:
 
 
 def for_each_group(name: str, optimizer: Optimizer, values: Any) -> list[Any]:
-    """One value for each group, of one for all or of a list."""
+    """One value for each group, from a common value or a list."""
     if not isinstance(values, (list, tuple)):
         return [copied(values) for _ in optimizer.param_groups]
     if len(values) != len(optimizer.param_groups):
