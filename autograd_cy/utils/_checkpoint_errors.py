@@ -1,4 +1,4 @@
-"""What checkpoint() says when the second run differs from the first (facade)."""
+"""Errors of checkpoint() when the second run differs from the first (facade)."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ Operations executed during recomputation:
 
 
 class CheckpointError(RuntimeError):
-    """A checkpointed function saved other tensors when it ran again than when it ran first.
+    """A checkpointed function saved other tensors in its second run than in its first.
 
     >>> import autograd_cy as ag
     >>> issubclass(ag.utils.checkpoint.CheckpointError, RuntimeError)
@@ -44,7 +44,7 @@ class CheckpointError(RuntimeError):
 
 
 class Trace:
-    """The operations that saved something, in order: for messages."""
+    """The operations that saved tensors, in order, for messages."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []

@@ -1,16 +1,16 @@
-"""What one call of checkpoint() remembers: how to run it again, and what its graph needs of that (facade).
+"""The state of one call of checkpoint(): how to run it again, and the values that its graph needs (facade).
 
 NOTE [Checkpoint]
-  1. While the function runs forward, each tensor that would be saved is replaced by a Place, its number in the order of
-     saving. The graph holds the Places, the Frame holds them weakly: what the graph gave up is not needed any more.
+  1. While the function runs forward, each tensor to be saved is replaced by a Place with its number in the order of
+     saving. The graph holds the Places, the Frame holds them weakly: a Place that the graph released is not needed.
   2. When backward asks for a Place, the function runs again with the saved arguments. What it saves, in the same order, are
-     the values for the Places. Of a Place that is gone nothing is kept.
+     the values for the Places. Nothing is kept for dead Places.
   3. The second run ends as soon as it has saved as many tensors as the first (early stop): by an exception from the pack
      hook, which the function can't catch by accident.
   4. The values belong to one backward, and go with its end. When it comes to another node, those of the node before are
-     dropped; asked again, the function runs again.
+     dropped; a further request runs the function again.
   5. A checkpoint inside a checkpoint saves its arguments by the outer Frame, so the outer function runs again first. If the
-     function itself calls backward, the first run isn't over; the second then runs as far as the first had come.
+     function itself calls backward, the first run isn't complete; the second then stops at the same point.
 """
 
 import weakref
@@ -30,11 +30,11 @@ from ._checkpoint_policy import Kept, current_policy, pack_again, set_while
 
 
 class StopRecomputation(BaseException):
-    """All that backward needs is there. No Exception, so that the function doesn't catch it by accident."""
+    """Ends a complete second run. Not an Exception, so that the function doesn't catch it by accident."""
 
 
 class Place:
-    """What the graph keeps of a tensor that is to be computed again; or, if a policy wants that, is kept."""
+    """The graph's reference to a tensor that will be recomputed, or that a policy keeps."""
 
     __slots__ = ("__weakref__", "kept", "number")
 
@@ -44,7 +44,7 @@ class Place:
 
 
 class _KeepArguments(Function):
-    """Keeps the tensors among the arguments as saved tensors, which hooks around the checkpoint may pack."""
+    """Keeps tensor arguments as saved tensors, so that hooks around the checkpoint may pack them."""
 
     @staticmethod
     def forward(ctx: Any, anchor: Tensor, *args: Any) -> Tensor:
@@ -57,11 +57,11 @@ class _KeepArguments(Function):
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> None:
-        """Nothing is computed of the arguments; each keeps its tangents with it."""
+        """No tangent: nothing is computed from the arguments, which carry their own tangents."""
 
 
 class Values:
-    """What was computed again for one backward: by Place, with the node that they were last handed to."""
+    """The values recomputed for one backward, by Place, with the node that received them last."""
 
     def __init__(self) -> None:
         self.tensors: weakref.WeakKeyDictionary[Place, Tensor] = weakref.WeakKeyDictionary()
@@ -74,7 +74,7 @@ class Values:
         return self.tensors[place]
 
     def come_to(self, node: Any) -> None:
-        """Drop what was handed to another node."""
+        """Drop values that another node received."""
         if node is None or self._node is None or self._node() is not node:
             for ref in self._handed:
                 place = ref()
@@ -100,7 +100,7 @@ class Frame:
 
     @contextmanager
     def first_run(self) -> Iterator[None]:
-        """While the function runs forward."""
+        """The context of the first run."""
         with saved_tensors_hooks(self._pack, self._unpack, with_node=True), set_while(current_policy, None):
             yield
         self._finished = True
@@ -149,7 +149,7 @@ class Frame:
 
 
 class _SecondRun:
-    """The function running again: it fills the Places in the order of saving."""
+    """The second run of the function: it fills the Places in the order of saving."""
 
     def __init__(self, frame: Frame, values: Values):
         self._frame, self._values, self._expected = frame, values, len(frame._places)
@@ -178,7 +178,7 @@ class _SecondRun:
         return value
 
     def check(self) -> None:
-        """CheckpointError if the second run was another than the first."""
+        """CheckpointError if the second run differs from the first."""
         if self._count != self._expected and (self._frame._finished or self._count < self._expected):
             raise different_number(self._expected, self._count, self._frame._trace, self._trace)
         if self._different:

@@ -1,4 +1,4 @@
-"""Selective checkpointing: which tensors are kept rather than computed again (facade)."""
+"""Selective checkpointing: a policy keeps some tensors instead of recomputing them (facade)."""
 
 import contextlib
 import contextvars
@@ -14,7 +14,7 @@ from ._pytree import tree_flatten, tree_leaves, tree_unflatten
 
 
 class CheckpointPolicy(enum.Enum):
-    """What a policy function says about an operation's output: keep it, or compute it again in backward.
+    """The answer of a policy function for an operation's output: keep it, or recompute it in backward.
 
     The MUST and PREFER kinds are the same here, and so are SAVE and CPU_OFFLOAD.
 
@@ -52,7 +52,7 @@ class SelectiveCheckpointContext:
 
 
 class Kept:
-    """A tensor that is kept, with the version that it had."""
+    """A kept tensor with its version at that time."""
 
     __slots__ = ("_checked", "tensor", "version")
 
@@ -61,11 +61,11 @@ class Kept:
 
     @property
     def is_written(self) -> bool:
-        """Whether the tensor was written to since."""
+        """Whether the tensor has been written to since."""
         return self.tensor._version != self.version
 
     def holds(self, tensor: Tensor) -> bool:
-        """Whether it is what that tensor is now."""
+        """Whether it is that tensor in its current version."""
         return not self.is_written and _in_one_place(self.tensor, tensor)
 
     def read(self) -> Tensor:
@@ -80,13 +80,13 @@ class Kept:
 
 
 class _Call:
-    """A call of an operation in the first run: if its result is kept, what the second run needs in its place."""
+    """A call of an operation in the first run; if its result is kept, the values that replace it in the second run."""
 
     __slots__ = ("function", "results", "saved", "spec")
 
     def __init__(self, function: Callable[..., Any]):
         self.function = function
-        self.results: list[tuple[Any, bool]] | None = None  # Kept and whether it required grad; what is no tensor as it is
+        self.results: list[tuple[Any, bool]] | None = None  # Kept and requires_grad; other objects unchanged
         self.spec: Any = None
         self.saved: list[Any] = []  # by the operation, in order: the number of an argument, or Kept
 
@@ -95,17 +95,17 @@ class _Call:
         self.results = [(Kept(x, checked), x.requires_grad) if isinstance(x, Tensor) else (x, False) for x in leaves]
 
     def kept(self) -> list[Kept]:
-        """The tensors among its results that are kept."""
+        """The kept tensors among its results."""
         return [x for x, _ in self.results or () if isinstance(x, Kept)]
 
     def result(self) -> Any:
-        """Its result as the second run goes on with it: leaves that require grad, so that the same is saved."""
+        """Its result for the second run: leaves that require grad as in the first, so that the same is saved."""
         leaves = [x.read().detach().requires_grad_(wanted) if isinstance(x, Kept) else x for x, wanted in self.results or ()]
         return tree_unflatten(leaves, self.spec)
 
 
 class _Again:
-    """The context of the second runs, of which there may be several."""
+    """The context of second runs; there may be several."""
 
     def __init__(self, policy: "Policy") -> None:
         self._policy = policy
@@ -120,21 +120,21 @@ class _Again:
 
 
 class Policy:
-    """A policy function, asked about each call of an operation once; with what it wants kept.
+    """A policy function, called once for each call of an operation; with the tensors that it keeps.
 
-    A call whose result is kept is not made again: the second run is given that result, and what the operation has saved.
-    Views and what is written in place are made again, which costs little, and so is what draws random numbers.
+    A call with a kept result is not repeated: the second run gets that result, and the operation's saved tensors.
+    Views and in-place operations are repeated, which costs little, and so are operations that draw random numbers.
     """
 
     def __init__(self, function: Callable[..., Any], checked: bool):
         self._function, self._checked = function, checked
         self._calls: list[_Call] = []
-        self._kept: dict[int, Kept] = {}  # by where it is in memory, which it holds
-        self._saving: list[tuple[Any, Tensor]] = []  # by the call that is going on: the place and the tensor
+        self._kept: dict[int, Kept] = {}  # by its place in memory, which it keeps alive
+        self._saving: list[tuple[Any, Tensor]] = []  # of the current call: the place and the tensor
 
     @contextlib.contextmanager
     def first_run(self) -> Iterator[None]:
-        """While the function runs forward."""
+        """The context of the first run."""
         with set_while(current_policy, self), calls_handed_to(self._call):
             yield
         self._saving = []
@@ -168,20 +168,20 @@ class Policy:
         return result
 
     def settle(self, place: Any, tensor: Tensor) -> None:
-        """Let a place keep the tensor that is saved there, if that is so decided."""
+        """Make a place keep its saved tensor, if so decided."""
         self._saving.append((place, tensor))
         kept = self._kept.get(tensor.data_ptr())
         if kept is not None and kept.holds(tensor):
             place.kept = kept
 
     def second_run(self) -> contextlib.AbstractContextManager[None]:
-        """While the function runs again."""
+        """The context of a second run."""
         calls = iter(self._calls)
 
         def repeat(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             nonlocal calls
             call = next(calls, None)
-            if call is None or call.function is not function:  # another run than the first: its end tells
+            if call is None or call.function is not function:  # the runs differ: the check at the end reports it
                 calls = iter(())
             elif call.results is not None:
                 operands = _tensors_of(args, kwargs)
@@ -207,19 +207,19 @@ def _random_state() -> Any:
 
 
 def _is_made_again(result: Any, operands: list[Tensor], kwargs: dict[str, Any]) -> bool:
-    """Whether a result is a view, or was written into a tensor that there was."""
+    """Whether a result is a view, or was written into an existing tensor."""
     made = [x for x in tree_leaves(result) if isinstance(x, Tensor)]
     return "out" in kwargs or any(x._is_view() or any(x is y for y in operands) for x in made)
 
 
 current_policy: contextvars.ContextVar[Policy | None] = contextvars.ContextVar("checkpoint_policy", default=None)
-# What the second run that is going on does with a tensor that an operation saves.
+# The current second run's function for a tensor that an operation saves.
 pack_again: contextvars.ContextVar[Any] = contextvars.ContextVar("checkpoint_pack_again", default=None)
 
 
 @contextlib.contextmanager
 def set_while(variable: contextvars.ContextVar[Any], value: Any) -> Iterator[None]:
-    """Give a context variable a value for the time of a with block."""
+    """Set a context variable within a with block."""
     previous = variable.get()
     variable.set(value)
     try:
@@ -228,12 +228,12 @@ def set_while(variable: contextvars.ContextVar[Any], value: Any) -> Iterator[Non
         variable.set(previous)
 
 
-# What `_ops`, which imports this module, enters: the classes of its overloads and operations, and the overload of a call.
+# Set by `_ops`, which imports this module: the classes of its overloads and operations, and the overload of a call.
 _overloads: dict[str, Any] = {}
 
 
 def enter_overloads(overload: type, operation: type, of_call: Callable[..., Any]) -> None:
-    """Let overloads stand in lists of functions; of_call(function, args, kwargs) is the one that a call is of."""
+    """Allow overloads in lists of functions; of_call(function, args, kwargs) is the overload of a call."""
     _overloads.update(overload=overload, operation=operation, of_call=of_call)
 
 
@@ -254,12 +254,12 @@ def create_selective_checkpoint_contexts(
 ) -> tuple[Any, Any]:
     """``create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False)`` -> two contexts.
 
-    For ``checkpoint(..., context_fn=functools.partial(create_selective_checkpoint_contexts, policy))``. Of each call of an
-    operation inside, ``policy(ctx, op, *args, **kwargs)`` says once, by a CheckpointPolicy (or a bool: whether to keep it),
-    what becomes of its result, ``ctx.op_output``. ``op`` is the function that was called (``matmul`` for ``x @ w``), with
-    ``args`` and ``kwargs``. A list names the functions, or overloads of torch.ops, whose results are kept. What is kept
-    is not computed again, but for views and for what is written in place. RuntimeError in backward if what was kept is
-    written after the function, unless that is allowed.
+    For ``checkpoint(..., context_fn=functools.partial(create_selective_checkpoint_contexts, policy))``. For each call of an
+    operation inside, ``policy(ctx, op, *args, **kwargs)`` returns a CheckpointPolicy (or a bool: whether to keep it) for
+    the result, ``ctx.op_output``. ``op`` is the called function (``matmul`` for ``x @ w``), with ``args`` and ``kwargs``.
+    A list names functions, or overloads of torch.ops, with results to keep. Kept results are not recomputed, except
+    views and in-place results. RuntimeError in backward if a kept tensor is written after the function, unless that is
+    allowed.
 
     >>> import functools
     >>> import autograd_cy as ag

@@ -1,6 +1,6 @@
-"""Modes that see what operations compute, under the names of torch.utils._python_dispatch (facade).
+"""Modes that intercept operations, under the names of torch.utils._python_dispatch (facade).
 
-There is no dispatcher below the operations here: such a mode sees the calls that a function mode sees, each as an overload of
+There is no dispatcher below the operations here: such a mode gets the calls that a function mode gets, each as an overload of
 `torch.ops.aten`.
 """
 
@@ -16,7 +16,7 @@ __all__ = ["BaseTorchDispatchMode", "TorchDispatchMode"]
 
 class TorchDispatchMode(TorchFunctionMode):
     """``class Mode(TorchDispatchMode)``: within ``with Mode():`` its ``__torch_dispatch__(func, types, args, kwargs)`` answers
-    each call of an operation; ``func`` is an overload of `torch.ops.aten`, and ``func(*args, **kwargs)`` the usual answer.
+    each call of an operation; ``func`` is an overload of `torch.ops.aten`, and ``func(*args, **kwargs)`` the usual result.
 
     >>> import autograd_cy as ag
     >>> from autograd_cy.utils._python_dispatch import TorchDispatchMode
@@ -41,7 +41,7 @@ class TorchDispatchMode(TorchFunctionMode):
 
 
 class BaseTorchDispatchMode(TorchDispatchMode):
-    """``BaseTorchDispatchMode()`` sees calls, and makes them as they are."""
+    """``BaseTorchDispatchMode()`` passes all calls on unchanged."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         return func(*args, **(kwargs or {}))
@@ -54,13 +54,13 @@ def _get_current_dispatch_mode() -> TorchDispatchMode | None:
 
 
 def _get_current_dispatch_mode_stack() -> list[TorchDispatchMode]:
-    """``_get_current_dispatch_mode_stack()``: the modes of this kind in force, the outermost first."""
+    """``_get_current_dispatch_mode_stack()``: the active modes of this kind, the outermost first."""
     return [mode for mode in _get_current_function_mode_stack() if isinstance(mode, TorchDispatchMode)]
 
 
 @contextlib.contextmanager
 def _disable_current_modes() -> Iterator[list[TorchDispatchMode]]:
-    """``with _disable_current_modes():`` no such mode sees calls."""
+    """``with _disable_current_modes():`` disables such modes."""
     modes = _get_current_function_mode_stack()
     with _stack_as(tuple(mode for mode in modes if not isinstance(mode, TorchDispatchMode))):
         yield [mode for mode in modes if isinstance(mode, TorchDispatchMode)]

@@ -1,7 +1,7 @@
-"""Nested containers as flat lists of leaves and a description of how they were nested, under the names of torch.utils._pytree.
+"""Nested containers as flat lists of leaves and a description of their structure, under the names of torch.utils._pytree.
 
-Containers are tuples, named tuples, lists, deques, dicts, OrderedDicts, defaultdicts, and what is registered; all else is a
-leaf (facade).
+Containers are tuples, named tuples, lists, deques, dicts, OrderedDicts, defaultdicts, and registered classes; all other
+objects are leaves (facade).
 """
 
 import dataclasses
@@ -19,7 +19,7 @@ __all__ = [
 
 
 class _Node(NamedTuple):
-    """How a kind of container is taken apart, to (children, context), and put together again from both."""
+    """How to flatten a kind of container to (children, context), and how to rebuild it from both."""
 
     flatten: Callable[[Any], tuple[list[Any], Any]]
     unflatten: Callable[[Iterable[Any], Any], Any]
@@ -47,7 +47,7 @@ def register_pytree_node(cls: type, flatten_fn: Callable[..., Any], unflatten_fn
     """``register_pytree_node(cls, flatten, unflatten)`` makes instances of a class containers.
 
     flatten(instance) is (list of children, context), unflatten(children, context) an instance. ValueError for a class that is
-    registered.
+    already registered.
 
     >>> from autograd_cy.utils import _pytree
     >>> class Pair:
@@ -84,7 +84,7 @@ def register_dataclass(cls: type) -> None:
 
 
 def _node_of(tree: Any) -> tuple[Any, _Node | None]:
-    """The kind of a container and how it is taken apart; None for a leaf."""
+    """The kind of a container and its _Node; None for a leaf."""
     kind = type(tree)
     if kind is Size:  # as in PyTorch: a tuple
         kind = tuple
@@ -95,7 +95,7 @@ def _node_of(tree: Any) -> tuple[Any, _Node | None]:
 
 
 class TreeSpec:
-    """How a tree is nested: the kind of container, its context, the specs of its children.
+    """The structure of a tree: the kind of container, its context, the specs of its children.
 
     >>> from autograd_cy.utils import _pytree
     >>> _pytree.tree_structure((1, [2, 3]))
@@ -151,7 +151,7 @@ _LEAF = LeafSpec()
 
 
 def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
-    """``tree_flatten(tree)`` is (leaves, spec): the leaves in their order, and how they were nested.
+    """``tree_flatten(tree)`` is (leaves, spec): the leaves in order, and the structure.
 
     >>> from autograd_cy.utils import _pytree
     >>> leaves, spec = _pytree.tree_flatten({"a": 1, "b": (2, 3)})
@@ -186,7 +186,7 @@ def _flatten_into(tree: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] |
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
-    """``tree_unflatten(leaves, spec)`` nests leaves as the spec says; ValueError for another number of them."""
+    """``tree_unflatten(leaves, spec)`` rebuilds the tree; ValueError for a wrong number of leaves."""
     leaves = list(leaves)
     if len(leaves) != treespec.num_leaves:
         raise ValueError(
@@ -259,15 +259,15 @@ def tree_all(pred: Callable[[Any], bool], tree: Any, is_leaf: Callable[[Any], bo
 
 
 def _broadcast_to_and_flatten(tree: Any, treespec: TreeSpec, is_leaf: Callable[[Any], bool] | None = None) -> list[Any] | None:
-    """A leaf for each of the spec's: where `tree` has a leaf and the spec a container, it stands for all below. None if they
-    don't fit."""
+    """One leaf for each leaf of the spec: a leaf of `tree` at a container of the spec is repeated for all leaves below it.
+    None if they don't fit."""
     kind, node = _node_of(tree)
     if node is None or (is_leaf is not None and is_leaf(tree)):
         return [tree] * treespec.num_leaves
     if treespec.type is not kind:
         return None
     children, context = node.flatten(tree)
-    if kind in (dict, OrderedDict) and set(context) == set(treespec.context):  # in whatever order the keys are
+    if kind in (dict, OrderedDict) and set(context) == set(treespec.context):  # the order of keys does not matter
         children, context = [tree[key] for key in treespec.context], treespec.context
     if len(children) != len(treespec.children_specs) or context != treespec.context:
         return None

@@ -1,4 +1,4 @@
-"""Checkpoints: functions whose intermediate values are computed again in backward instead of being kept (facade)."""
+"""Checkpoints: backward recomputes a function's intermediate values, which are not kept (facade)."""
 
 import contextlib
 import contextvars
@@ -42,7 +42,7 @@ _ASK_FOR_REENTRANT = (
 
 
 def noop_context_fn() -> tuple[Any, Any]:
-    """``noop_context_fn()`` -> two contexts that do nothing: what ``checkpoint(context_fn=...)`` is by default.
+    """``noop_context_fn()`` -> two contexts that do nothing: the default of ``checkpoint(context_fn=...)``.
 
     >>> import autograd_cy as ag
     >>> with ag.utils.checkpoint.noop_context_fn()[0]:
@@ -52,7 +52,7 @@ def noop_context_fn() -> tuple[Any, Any]:
 
 
 def set_checkpoint_debug_enabled(enabled: bool | None) -> contextlib.AbstractContextManager[None]:
-    """``with set_checkpoint_debug_enabled(enabled):`` overrides ``debug`` of the checkpoints inside; None: doesn't.
+    """``with set_checkpoint_debug_enabled(enabled):`` overrides ``debug`` of the checkpoints inside, unless None.
 
     >>> import autograd_cy as ag
     >>> with ag.utils.checkpoint.set_checkpoint_debug_enabled(True):
@@ -84,11 +84,11 @@ def checkpoint(
 ) -> Any:
     """``checkpoint(function, *args, use_reentrant=False, **kwargs)`` is ``function(*args, **kwargs)``, kept by its arguments.
 
-    Backward calls the function again for what it would have saved, with the random numbers of the first call unless
-    ``preserve_rng_state=False``. ``early_stop`` ends that call when all is there. ``context_fn()`` gives the contexts of the
+    Backward calls the function again to recompute its saved tensors, with the random numbers of the first call unless
+    ``preserve_rng_state=False``. ``early_stop`` ends that call when all are saved. ``context_fn()`` gives contexts for the
     two calls. CheckpointError if the second saves another number of tensors, or (unless ``determinism_check="none"``) other
-    shapes or types; ``debug=True`` lists both calls' operations. ``use_reentrant=True`` runs forward unrecorded and a
-    backward inside backward: not with grad() or ``inputs``, no keyword arguments. ValueError for arguments that don't fit.
+    shapes or dtypes; ``debug=True`` lists both calls' operations. ``use_reentrant=True`` runs forward unrecorded and a
+    backward inside backward, without grad(), ``inputs`` and keyword arguments. ValueError for invalid arguments.
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor(2.0, requires_grad=True)
@@ -122,7 +122,7 @@ def _recomputed(
     debug: bool,
     early_stop: bool,
 ) -> Any:
-    """The variant that is not reentrant: by hooks on what is saved; see NOTE [Checkpoint]."""
+    """The variant that is not reentrant: by saved-tensor hooks; see NOTE [Checkpoint]."""
     debug = debug if _debug_enabled.get() is None else bool(_debug_enabled.get())
     if debug and context_fn is not noop_context_fn:
         raise ValueError("debug=True is incompatible with non-default context_fn")
@@ -159,9 +159,9 @@ def check_backward_validity(inputs: Iterable[Any]) -> None:
 
 
 def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
-    """``detach_variable(inputs)``: the tensors of a tuple as leaves that require grad if they did; what else is in it stays.
+    """``detach_variable(inputs)``: the tensors of a tuple as leaves with the same requires_grad; other elements are kept.
 
-    RuntimeError for anything but a tuple.
+    RuntimeError unless it is a tuple.
 
     >>> import autograd_cy as ag
     >>> ag.utils.checkpoint.detach_variable((ag.ones(1, requires_grad=True) * 2, "x"))
@@ -174,7 +174,7 @@ def detach_variable(inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 @contextlib.contextmanager
 def _random_numbers_from(state: Tensor | None) -> Iterator[None]:
-    """Repeat the random numbers from a state, and go on with the present ones afterwards; None: do nothing."""
+    """Replay the random numbers from a state, and restore the current state afterwards; None: do nothing."""
     if state is None:
         yield
         return
@@ -241,7 +241,7 @@ def checkpoint_sequential(
 ) -> Any:
     """``checkpoint_sequential(functions, segments, input, use_reentrant=False)`` calls one function after the other.
 
-    They are cut into ``segments`` parts of the same length, and each part but the last is a checkpoint. ``functions`` is a
+    They are split into ``segments`` parts of equal length, and each part except the last is a checkpoint. ``functions`` is a
     sequence, or has ``children()``. ``preserve_rng_state`` is passed on; ValueError for other keyword arguments.
 
     >>> import autograd_cy as ag

@@ -1,7 +1,7 @@
-"""Whether memory that is not set is filled, under the name of torch.utils.deterministic (facade).
+"""Filling of uninitialized memory, under the name of torch.utils.deterministic (facade).
 
-``fill_uninitialized_memory`` is True at first. While it is, and ``use_deterministic_algorithms(True)`` is in force, `empty()`
-and its like fill new memory with NaN, or with the largest number of integers.
+``fill_uninitialized_memory`` is True by default. With it, under ``use_deterministic_algorithms(True)``, `empty()` and similar
+functions fill new memory with NaN, or integers with the largest number.
 
 >>> import autograd_cy as ag
 >>> ag.use_deterministic_algorithms(True)
@@ -22,11 +22,11 @@ fill_uninitialized_memory: bool  # a property of the class below
 
 
 class _Deterministic(ModuleType):
-    """The class of this module, of which a setting is an attribute."""
+    """The class of this module, which makes a setting its attribute."""
 
     @property
     def fill_uninitialized_memory(self) -> bool:
-        """Whether memory that is not set is filled; RuntimeError for what is no bool."""
+        """Whether uninitialized memory is filled; RuntimeError unless a bool is assigned."""
         return _Filling.is_wanted
 
     @fill_uninitialized_memory.setter

@@ -1,4 +1,4 @@
-"""DLPack capsules: memory that is shared with other libraries (facade)."""
+"""DLPack capsules: memory shared with other libraries (facade)."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ __all__ = ["from_dlpack", "to_dlpack"]
 def to_dlpack(tensor: Tensor) -> Any:
     """``to_dlpack(t)`` is a capsule with the tensor's memory, that one other library can take once.
 
-    BufferError for tensors that require grad. What takes tensors themselves (`from_dlpack` of most) needs no capsule.
+    BufferError for tensors that require grad. Functions that take tensors (most libraries' `from_dlpack`) need no capsule.
 
     >>> import autograd_cy as ag
     >>> from autograd_cy.utils.dlpack import from_dlpack, to_dlpack

@@ -1,4 +1,4 @@
-"""The handle that registering a hook returns, and what becomes of hooks when a tensor is pickled (facade)."""
+"""The handle of a registered hook, and hooks of pickled tensors (facade)."""
 
 import warnings
 from typing import TypeVar
@@ -13,7 +13,7 @@ _Hook = TypeVar("_Hook")
 
 
 def unserializable_hook(f: _Hook) -> _Hook:
-    """``unserializable_hook(f)`` marks a hook that may be lost when its tensor is pickled, without a warning; returns it.
+    """``unserializable_hook(f)`` marks a hook that may be lost in pickling without a warning; returns it.
 
     >>> import autograd_cy as ag
     >>> import pickle
@@ -30,7 +30,7 @@ def unserializable_hook(f: _Hook) -> _Hook:
 
 
 def warn_if_has_hooks(tensor: Tensor) -> None:
-    """``warn_if_has_hooks(tensor)`` says of each hook on the tensor that it will not be serialized.
+    """``warn_if_has_hooks(tensor)`` warns of each hook on the tensor, as hooks are not serialized.
 
     >>> import autograd_cy as ag
     >>> ag.utils.hooks.warn_if_has_hooks(ag.ones(1))

@@ -1,6 +1,6 @@
-"""Files of the package safetensors (extra ``safetensors``): tensors by name, and nothing else (facade).
+"""Files of the package safetensors (extra ``safetensors``), with tensors by name (facade).
 
-The names are those of ``safetensors.torch``.
+The functions have the names of ``safetensors.torch``.
 """
 
 from pathlib import Path
@@ -29,7 +29,7 @@ def _numpy_side() -> Any:
 
 
 def _arrays(tensors: Any) -> dict[str, np.ndarray]:
-    """Contiguous arrays by name. TypeError for what is no dict of tensors by name, ValueError for memory that two share."""
+    """Contiguous arrays by name. TypeError unless it is a dict of tensors by name, ValueError for shared memory."""
     if not isinstance(tensors, dict):
         raise TypeError(f"expected a dict of tensors by name, got {type(tensors).__name__}")
     for name, tensor in tensors.items():
@@ -59,7 +59,7 @@ def _tensors(arrays: dict[str, np.ndarray]) -> dict[str, Tensor]:
 def save(tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> bytes:
     """``save({"name": tensor}, metadata)`` -> the bytes of a file.
 
-    metadata: strings by name. TypeError for what is no dict of tensors by name, ValueError if two share memory.
+    metadata: strings by name. TypeError unless it is a dict of tensors by name, ValueError if two share memory.
 
     >>> import autograd_cy as ag
     >>> from autograd_cy.utils import safetensors
@@ -71,7 +71,7 @@ def save(tensors: dict[str, Tensor], metadata: dict[str, str] | None = None) -> 
 
 @_public
 def save_file(tensors: dict[str, Tensor], filename: Any, metadata: dict[str, str] | None = None) -> None:
-    """``save_file({"name": tensor}, path)``: save() into a file, which is the old one or the new one whatever happens.
+    """``save_file({"name": tensor}, path)``: save() into a file, which is replaced atomically.
 
     >>> import autograd_cy as ag, os, tempfile
     >>> from autograd_cy.utils import safetensors
@@ -87,7 +87,7 @@ def save_file(tensors: dict[str, Tensor], filename: Any, metadata: dict[str, str
 
 @_public
 def load(data: bytes) -> dict[str, Tensor]:
-    """``load(bytes)`` -> the tensors by name. SafetensorError for bytes that are no such file.
+    """``load(bytes)`` -> the tensors by name. SafetensorError for another format.
 
     >>> import autograd_cy as ag
     >>> from autograd_cy.utils import safetensors

@@ -20,7 +20,7 @@ _METHODS = (
 
 
 class SummaryWriter:
-    """``SummaryWriter(log_dir=None, comment="")`` writes what TensorBoard shows into files of a folder.
+    """``SummaryWriter(log_dir=None, comment="")`` writes data for TensorBoard to files in a folder.
 
     Its methods are PyTorch's: ``add_scalar(tag, value, step)``, ``add_histogram``, ``add_image``, ``add_text`` and so on.
     ImportError if tensorboardX is not installed. ``add_graph`` is a NotImplementedError.
@@ -53,7 +53,7 @@ class SummaryWriter:
 
     @property
     def file_writer(self) -> Any:
-        """That of tensorboardX."""
+        """The file writer of tensorboardX."""
         return self._writer.file_writer
 
     def get_logdir(self) -> str:
@@ -68,7 +68,7 @@ class SummaryWriter:
         run_name: str | None = None,
         global_step: int | None = None,
     ) -> None:
-        """``add_hparams({"lr": 0.1}, {"loss": 0.5})``: settings of a run beside what came of them."""
+        """``add_hparams({"lr": 0.1}, {"loss": 0.5})``: the settings of a run, with its results."""
         self._writer.add_hparams(_arrays(hparam_dict), _arrays(metric_dict), run_name, global_step)
 
     def add_tensor(self, tag: str, tensor: Tensor, global_step: int | None = None, walltime: float | None = None) -> None:
@@ -87,7 +87,7 @@ class SummaryWriter:
 
 
 def _arrays(values: Any) -> Any:
-    """The same with NumPy arrays in place of tensors, numbers in place of scalars."""
+    """The values with tensors replaced by NumPy arrays, and scalar tensors by numbers."""
 
     def converted(x: Any) -> Any:
         if not isinstance(x, Tensor):

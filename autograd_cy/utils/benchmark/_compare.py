@@ -13,7 +13,7 @@ Cell = Measurement | None
 
 
 class Colorize(enum.Enum):
-    """Among what the best time is sought: all of a column, or of a row.
+    """The scope of the best time: a column, or a row.
 
     >>> from autograd_cy.utils.benchmark import Colorize
     >>> Colorize("rowwise")
@@ -28,7 +28,7 @@ class Colorize(enum.Enum):
 class Compare:
     """``Compare(results)`` shows measurements as tables, one for each label: rows by sub_label, columns by description.
 
-    ValueError for what is no Measurement.
+    ValueError for other objects.
 
     >>> from autograd_cy.utils.benchmark import Compare, Measurement, TaskSpec
     >>> def measured(size, name, time):
@@ -58,15 +58,15 @@ class Compare:
         self._results.extend(results)
 
     def trim_significant_figures(self) -> None:
-        """trim_significant_figures() leaves out digits that mean nothing."""
+        """trim_significant_figures() shows only significant digits."""
         self._trims = True
 
     def colorize(self, rowwise: bool = False) -> None:
-        """colorize() gives times a colour by the best of their column, or of their row."""
+        """colorize() colours times relative to the best of their column, or row."""
         self._colorize = Colorize.ROWWISE if rowwise else Colorize.COLUMNWISE
 
     def highlight_warnings(self) -> None:
-        """highlight_warnings() marks times that are spread widely."""
+        """highlight_warnings() marks times with a large spread."""
         self._highlights = True
 
     def print(self) -> None:
@@ -95,7 +95,7 @@ class Table:
         self.formats = [self._format_of(k) for k in range(len(self.descriptions))]
 
     def _format_of(self, column: int) -> tuple[str, int]:
-        """How the numbers of a column are written, and the width of what marks their spread."""
+        """The number format of a column, and the width of its spread marks."""
         found = [row[column] for row in self.cells]
         times = [cell for cell in found if cell is not None]
         digits = [math.ceil(math.log10(cell.median / self.scale)) for cell in times]
@@ -124,7 +124,7 @@ class Table:
         return "  " + (f"({self.rows[k][1]})" if is_new else "").ljust(width) + self.rows[k][2]
 
     def _best(self, k: int, column: int) -> float:
-        """The best time that one cell is compared with."""
+        """The best time to compare a cell with."""
         if self.colorize is Colorize.ROWWISE:
             return min(cell.median for cell in self.cells[k] if cell is not None)
         group = [row[column] for key, row in zip(self.rows, self.cells, strict=True) if key[0] == self.rows[k][0]]
@@ -157,7 +157,7 @@ class Table:
 
 
 def coloured(text: str, value: float, best: float) -> str:
-    """A time in the colour that says how near to the best it is."""
+    """A time coloured by its distance to the best."""
     if value <= best * 1.01 or value <= best + 100e-9:
         return _BEST + _BOLD + text + _END * 2
     if value <= best * 1.1:

@@ -1,4 +1,4 @@
-"""Measurement: the times of a statement with their statistics, and what was measured (facade)."""
+"""Measurement: the times of a statement, their statistics, and a description of the task (facade)."""
 
 import dataclasses
 import functools
@@ -10,13 +10,13 @@ from typing import Any
 
 _UNITS = {"ns": (1e-9, "nanosecond"), "us": (1e-6, "microsecond"), "ms": (1e-3, "millisecond"), "s": (1.0, "second")}
 _MAX_FIGURES = 4
-_MIN_INTERVAL = 25e-9  # s: no clock is more certain
+_MIN_INTERVAL = 25e-9  # s: the least uncertainty of a clock
 _MUCH_SPREAD, _SOME_SPREAD = 0.25, 0.1  # of the quartiles, by the median
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
 class TaskSpec:
-    """What a Timer runs, all but its globals.
+    """The task of a Timer, without its globals.
 
     >>> from autograd_cy.utils.benchmark import TaskSpec
     >>> TaskSpec(stmt="x * x", setup="pass", label="Products", sub_label="4x8").title
@@ -48,7 +48,7 @@ class TaskSpec:
         return f"setup:\n{textwrap.indent(self.setup, '  ')}" if "\n" in self.setup else f"setup: {self.setup}"
 
     def summarize(self) -> str:
-        """The lines by which a Measurement shows what was measured."""
+        """The description of the task in a Measurement's text."""
         sections = [self.title, self.description or "", self.setup_str()]
         return "\n".join(f"{section}\n" if "\n" in section else section for section in sections if section)
 
@@ -60,7 +60,7 @@ _FIELDS = frozenset(field.name for field in dataclasses.fields(TaskSpec))
 class Measurement:
     """``Measurement(number_per_run, raw_times, task_spec)`` has the times of runs of a statement, in s, and their statistics.
 
-    Fields of the task (`label`, `num_threads`, ...) are its own, too. `iqr` is the distance of the quartiles.
+    It also has the fields of the task (`label`, `num_threads`, ...). `iqr` is the distance of the quartiles.
 
     >>> from autograd_cy.utils.benchmark import Measurement, TaskSpec
     >>> task = TaskSpec(stmt="x * x", setup="pass")
@@ -100,24 +100,24 @@ class Measurement:
 
     @property
     def iqr(self) -> float:
-        """How far the middle half of the times reaches."""
+        """The interquartile range of the times."""
         return quantile(self._sorted_times, 0.75) - quantile(self._sorted_times, 0.25)
 
     @property
     def significant_figures(self) -> int:
-        """How many digits of the median mean something, 1 to 4: by the confidence interval of the middle half of the times."""
+        """The number of significant digits of the median, 1 to 4, by the confidence interval of the middle half."""
         times = self._sorted_times
         middle = times[len(times) // 4 : math.ceil(3 * len(times) / 4)]
         interval = max(1.645 * statistics.pstdev(middle) / math.sqrt(len(middle)), _MIN_INTERVAL)
         return min(max(math.floor(math.log10(self.median / interval)), 1), _MAX_FIGURES)
 
     def meets_confidence(self, threshold: float = _SOME_SPREAD) -> bool:
-        """Whether the quartiles are closer than a part of the median."""
+        """Whether the interquartile range is below `threshold` times the median."""
         return self.iqr / self.median < threshold
 
     @property
     def has_warnings(self) -> bool:
-        """Whether the times are spread so much that the repr warns of it."""
+        """Whether the repr warns of a large spread."""
         return bool(self._warning())
 
     def _warning(self) -> str:
@@ -130,12 +130,12 @@ class Measurement:
 
     @property
     def title(self) -> str:
-        """What was measured, in a line."""
+        """A one-line description."""
         return self.task_spec.title
 
     @property
     def env(self) -> str:
-        """What the task says of where it ran."""
+        """The task's environment."""
         return "Unspecified env" if self.task_spec.env is None else self.task_spec.env
 
     @property
@@ -157,7 +157,7 @@ class Measurement:
 
     @staticmethod
     def merge(measurements: Iterable["Measurement"]) -> list["Measurement"]:
-        """merge(measurements) has one for each task, with the times of all that measured it, for single calls."""
+        """merge(measurements) returns one for each task, with all of its times for single calls."""
         times: dict[TaskSpec, list[float]] = {}
         for measurement in measurements:
             times.setdefault(measurement.task_spec, []).extend(measurement.times)
@@ -165,7 +165,7 @@ class Measurement:
 
 
 def quantile(ordered: Sequence[float], q: float) -> float:
-    """The value below which a part of sorted times lies, between two of them by their distance."""
+    """The q-quantile of sorted times, with linear interpolation."""
     place = q * (len(ordered) - 1)
     below = math.floor(place)
     above = min(below + 1, len(ordered) - 1)
@@ -184,7 +184,7 @@ def select_unit(t: float) -> tuple[str, float]:
 
 
 def unit_to_english(u: str) -> str:
-    """``unit_to_english(u)`` is the name of a unit; KeyError if there is none of that name.
+    """``unit_to_english(u)`` is the name of a unit; KeyError for an unknown one.
 
     >>> from autograd_cy.utils.benchmark import unit_to_english
     >>> unit_to_english("us")
@@ -211,7 +211,7 @@ def trim_sigfig(x: float, n: int) -> float:
 
 
 def ordered_unique(elements: Iterable[Any]) -> list[Any]:
-    """``ordered_unique(elements)`` has each element once, in the order in which they came first.
+    """``ordered_unique(elements)`` has each element once, in the order of first occurrence.
 
     >>> from autograd_cy.utils.benchmark import ordered_unique
     >>> ordered_unique([3, 1, 3])

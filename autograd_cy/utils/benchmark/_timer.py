@@ -18,7 +18,7 @@ timer = timeit.default_timer
 
 
 class Language(enum.Enum):
-    """What a statement is written in. There is Python alone.
+    """The language of a statement: only Python is supported.
 
     >>> from autograd_cy.utils.benchmark import Language, Timer
     >>> Timer("pass", language=Language.CPP)
@@ -32,9 +32,9 @@ class Language(enum.Enum):
 
 @contextlib.contextmanager
 def set_torch_threads(n: int) -> Iterator[None]:
-    """``with set_torch_threads(n)`` lets kernels, and the BLAS that NumPy calls, use n threads in a block.
+    """``with set_torch_threads(n)`` makes kernels, and NumPy's BLAS, use n threads in a block.
 
-    Without threadpoolctl BLAS keeps its number, and a UserWarning says so, once.
+    Without threadpoolctl BLAS keeps its number of threads, with one UserWarning.
 
     >>> import warnings
     >>> import autograd_cy as ag
@@ -64,8 +64,8 @@ def _blas_threads(n: int) -> contextlib.AbstractContextManager[Any]:
 class Timer:
     """``Timer(stmt, setup, globals=...)`` times a statement, by default on one thread, after a warmup.
 
-    `torch` stands for this package in the statement, unless globals say otherwise. `label`, `sub_label`, `description` and
-    `env` say what was measured, to Measurement and Compare. ValueError unless stmt is a str.
+    In the statement `torch` is this package, unless globals define it. `label`, `sub_label`, `description` and `env`
+    describe the task, for Measurement and Compare. ValueError unless stmt is a str.
 
     >>> import warnings
     >>> from autograd_cy.utils.benchmark import Timer
@@ -108,21 +108,21 @@ class Timer:
         return max(self._timer.timeit(number), 1e-9)  # a clock may stand still
 
     def timeit(self, number: int = 1000000) -> Measurement:
-        """timeit(number) runs the statement that many times, once, after a hundredth as many to warm up."""
+        """timeit(number) measures that many runs once, after a warmup of a hundredth as many."""
         with set_torch_threads(self._task_spec.num_threads):
             self._timeit(max(number // 100, 2))
             return Measurement(number, [self._timeit(number)], self._task_spec)
 
     def repeat(self, repeat: int = -1, number: int = -1) -> NoReturn:
-        """repeat() is not there: blocked_autorange() repeats."""
+        """repeat() is not supported: use blocked_autorange()."""
         raise NotImplementedError("See `Timer.blocked_autorange.`")
 
     def autorange(self, callback: Callable[[int, float], Any] | None = None) -> NoReturn:
-        """autorange() is not there: blocked_autorange() finds the number of runs."""
+        """autorange() is not supported: use blocked_autorange()."""
         raise NotImplementedError("See `Timer.blocked_autorange.`")
 
     def _block_size(self, min_run_time: float) -> int:
-        """So many runs that the clock is no part of their time; finding it warms up."""
+        """A number of runs that makes the clock's time negligible; the search is the warmup."""
         clock = statistics.median(self._timeit(0) for _ in range(5))
         number = 1
         while number * 10 <= 2**31 - 1:
@@ -140,7 +140,7 @@ class Timer:
         is_enough: Callable[[list[float]], bool],
         callback: Callable[[int, float], Any] | None,
     ) -> Measurement:
-        """Blocks of runs, until their time and `is_enough` say so, or there is no time left."""
+        """Measure blocks of runs until their time suffices and `is_enough` holds, or the time is up."""
         times: list[float] = []
         total = 0.0
         while True:
@@ -152,10 +152,9 @@ class Timer:
                 return Measurement(number, times, self._task_spec)
 
     def blocked_autorange(self, callback: Callable[[int, float], Any] | None = None, min_run_time: float = 0.2) -> Measurement:
-        """blocked_autorange(min_run_time=0.2) measures blocks of runs for so many seconds.
+        """blocked_autorange(min_run_time=0.2) measures blocks of runs for at least that many seconds.
 
-        A block is so long that reading the clock takes no part of it that counts. `callback(number, time)` is called after
-        each.
+        A block is long enough to make reading the clock negligible. `callback(number, time)` is called after each.
         """
         with set_torch_threads(self._task_spec.num_threads):
             return self._blocks(self._block_size(min_run_time), min_run_time, float("inf"), lambda times: True, callback)
@@ -168,7 +167,7 @@ class Timer:
         max_run_time: float = 10.0,
         callback: Callable[[int, float], Any] | None = None,
     ) -> Measurement:
-        """adaptive_autorange(threshold=0.1) measures blocks until the distance of their quartiles, by the median, is below.
+        """adaptive_autorange(threshold=0.1) measures blocks until their iqr / median is below the threshold.
 
         At least four blocks and min_run_time seconds, at most max_run_time.
         """
@@ -177,7 +176,7 @@ class Timer:
 
             def is_enough(times: list[float]) -> bool:
                 n = len(times)
-                if n <= 3 or n % (1 + n // 50):  # of many, not after each: they are sorted for it
+                if n <= 3 or n % (1 + n // 50):  # after many blocks not after each one, as it sorts them
                     return False
                 return Measurement(number, times, self._task_spec).meets_confidence(threshold)
 
@@ -186,7 +185,7 @@ class Timer:
     def collect_callgrind(
         self, number: int = 100, *, repeats: int | None = None, collect_baseline: bool = True, retain_out_file: bool = False
     ) -> NoReturn:
-        """collect_callgrind() is not there: `make profile` counts the instructions of the compiled core by line."""
+        """collect_callgrind() is not supported: `make profile` counts the instructions of the compiled core by line."""
         raise NotImplementedError(
             "Timer.collect_callgrind: this package does not count instructions of a statement; `make profile SCRIPT=...` "
             "in its source tree does, by function and line of the compiled core"
@@ -194,5 +193,5 @@ class Timer:
 
 
 def _without_indent(code: str) -> str:
-    """Code from within an indented string, as it would stand alone."""
+    """Code without its common indentation."""
     return textwrap.dedent(code).removeprefix("\n").rstrip()

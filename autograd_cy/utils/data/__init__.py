@@ -1,4 +1,4 @@
-"""torch.utils.data: samples, in what order they are taken, and batches of them (facade). Imported when asked for."""
+"""torch.utils.data: samples, their order, and batches of them (facade). Imported on first use."""
 
 from ..._compat.missing import getattr_of as _getattr_of
 from . import _utils as _utils

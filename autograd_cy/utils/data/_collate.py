@@ -15,7 +15,7 @@ _TEXT = (str, bytes)
 
 
 def _converted(data: Any) -> Any:
-    """A NumPy array or number as a tensor; None for what is neither."""
+    """A NumPy array or number as a tensor; None for other objects."""
     if isinstance(data, np.ndarray | np.generic) and not isinstance(data, _TEXT):
         if data.dtype.kind in "SUOV":
             return data if data.dtype.kind != "O" and isinstance(data, np.generic) else None
@@ -24,7 +24,7 @@ def _converted(data: Any) -> Any:
 
 
 def _like(data: Any, items: list[Any]) -> Any:
-    """A sequence or mapping like `data` with other items; a list or dict, where its class can't be made of them."""
+    """A sequence or mapping like `data` with other items; a list or dict if its class can't be constructed from them."""
     if isinstance(data, tuple) and hasattr(data, "_fields"):
         return type(data)(*items)
     make: Any = type(data)
@@ -96,10 +96,10 @@ default_collate_fn_map: dict[Any, Callable[..., Any]] = {
 
 @public
 def collate(batch: Sequence[Any], *, collate_fn_map: dict[Any, Callable[..., Any]] | None = None) -> Any:
-    """``collate(samples, collate_fn_map=functions)``: what the function of the samples' type makes of them.
+    """``collate(samples, collate_fn_map=functions)``: applies the function for the samples' type.
 
-    `functions` maps types, or tuples of them, to functions; the first type counts that the first sample is an instance of,
-    one that is its very type before all others. Sequences and mappings are collated place by place.
+    `functions` maps types, or tuples of them, to functions. The first sample's exact type is looked up first, then the first
+    entry that it is an instance of. Sequences and mappings are collated item by item.
 
     >>> from autograd_cy.utils.data._utils.collate import collate
     >>> collate([("a", 1), ("b", 2)], collate_fn_map={(str, int): lambda batch, collate_fn_map: max(batch)})
@@ -123,7 +123,7 @@ def collate(batch: Sequence[Any], *, collate_fn_map: dict[Any, Callable[..., Any
 
 @public
 def default_collate(batch: Sequence[Any]) -> Any:
-    """``default_collate(samples)``: tensors and arrays stacked, numbers as a tensor, sequences and mappings place by place.
+    """``default_collate(samples)``: tensors and arrays stacked, numbers as a tensor, sequences and mappings item by item.
 
     TypeError for other samples, RuntimeError for sequences of different lengths or tensors of different shapes.
 

@@ -10,7 +10,7 @@ from .dataset import IterableDataset, Subset, TensorDataset
 
 
 def _rows(dataset: Any, indices: Sequence[int]) -> list[Tensor] | None:
-    """What default_collate() makes of samples of a TensorDataset, without making the samples; None for other datasets."""
+    """The result of default_collate() for samples of a TensorDataset, computed directly; None for other datasets."""
     while type(dataset) is Subset:
         indices, dataset = [dataset.indices[i] for i in indices], dataset.dataset
     if type(dataset) is not TensorDataset:
@@ -29,7 +29,7 @@ def call(name: str, function: Callable[..., Any], *args: Any) -> Any:
 class Fetcher:
     """``Fetcher(dataset, is_batched, collate, drop_last)(numbers)`` -> the batch.
 
-    Of an IterableDataset it takes the next samples, as many as there are numbers; StopIteration when it has ended.
+    From an IterableDataset it takes as many samples as there are numbers; StopIteration at its end.
     """
 
     def __init__(self, dataset: Any, is_batched: bool, collate: Callable[[Any], Any], drop_last: bool):

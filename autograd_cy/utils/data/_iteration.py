@@ -1,4 +1,4 @@
-"""One pass of a DataLoader over its dataset: in this process, or by workers (facade)."""
+"""One pass of a DataLoader over its dataset, in this process or by workers (facade)."""
 
 import copy
 import itertools
@@ -17,7 +17,7 @@ _PATIENCE = 5.0  # seconds for a worker to end by itself
 
 
 class Iteration:
-    """The batches of one pass; ``len()`` is the DataLoader's. Subclasses say how a batch is made."""
+    """The batches of one pass; ``len()`` is the DataLoader's. Subclasses make the batches."""
 
     def __init__(self, loader: Any):
         self._loader = copy.copy(loader)
@@ -43,7 +43,7 @@ class Iteration:
 
 
 class SingleProcessIteration(Iteration):
-    """Batches made when they are asked for."""
+    """Batches made on request."""
 
     def __init__(self, loader: Any):
         super().__init__(loader)
@@ -54,7 +54,7 @@ class SingleProcessIteration(Iteration):
 
 
 class _Worker:
-    """A process, and both ends of its pipes on this side."""
+    """A process, and this side's ends of its two pipes."""
 
     def __init__(self, context: Any, job: Job, seed: int):
         incoming, self.tasks = context.Pipe(duplex=False)
@@ -71,7 +71,7 @@ class _Worker:
     def send(self, task: Any) -> None:
         self.tasks.send(task)
 
-    # Programs look at `_workers` of PyTorch's iterator, which are processes.
+    # Programs use `_workers` of PyTorch's iterator as processes.
 
     @property
     def pid(self) -> int | None:
@@ -89,7 +89,7 @@ class _Worker:
 
 
 def _shut_down(workers: list[_Worker], arrived: dict[int, Any]) -> None:
-    """End processes, and remove what they had made ready."""
+    """End processes, and remove the batches that they had prepared."""
     for answer in arrived.values():
         discard(answer)
     arrived.clear()
@@ -120,7 +120,7 @@ class WorkersIteration(Iteration):
 
     def __init__(self, loader: Any):
         super().__init__(loader)
-        resource_tracker.ensure_running()  # one for all: what a worker shares is known to it when the worker is gone
+        resource_tracker.ensure_running()  # one for all workers: it knows a worker's shared blocks after the worker has died
         job = Job(loader._fetcher_arguments, loader.worker_init_fn, 0, loader.num_workers)
         self._workers: list[_Worker] = []
         self._arrived: dict[int, Any] = {}  # what workers sent, by key
@@ -143,7 +143,7 @@ class WorkersIteration(Iteration):
         self._close()
 
     def _begin(self) -> None:
-        self._sent, self._wanted = 0, 0  # keys: of the next task, and of the batch that is next
+        self._sent, self._wanted = 0, 0  # keys of the next task and of the next batch
         self._owner: dict[int, _Worker] = {}  # by key
         self._turns = itertools.cycle(self._workers)
         for _ in range(self._loader.prefetch_factor * len(self._workers)):
@@ -184,7 +184,7 @@ class WorkersIteration(Iteration):
             raise
 
     def _ready_key(self) -> int | None:
-        """The key of what can be taken now; None if it is still to come. StopIteration after the last."""
+        """The key of the next available batch; None if there is none yet. StopIteration after the last."""
         while self._loader.in_order and self._wanted < self._sent:
             if self._wanted in self._arrived:
                 return self._wanted
@@ -198,7 +198,7 @@ class WorkersIteration(Iteration):
         return None
 
     def _receive(self) -> None:
-        """Wait for something from the workers."""
+        """Wait for an answer from the workers."""
         ends = {worker.results: worker for worker in self._workers if worker.outstanding}
         sentinels = [worker.process.sentinel for worker in self._workers]
         ready = connection.wait([*ends, *sentinels], self._loader.timeout or None)
@@ -235,7 +235,7 @@ class WorkersIteration(Iteration):
         raise RuntimeError(f"DataLoader worker (pid(s) {pids}) exited unexpectedly, with code {codes}")
 
     def _drain(self) -> None:
-        """Take and remove what a pass that was left early had asked for."""
+        """Receive and discard the answers that an abandoned pass requested."""
         while self._owner:
             self._receive()
         for answer in self._arrived.values():

@@ -1,4 +1,4 @@
-"""Seeds that are drawn (facade)."""
+"""Random seeds (facade)."""
 
 from ..._random import Generator
 from ...random import default_generator, randint

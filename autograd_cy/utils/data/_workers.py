@@ -27,13 +27,13 @@ from ...multiprocessing.reductions import _refuse_history
 from ...random import manual_seed
 from ._fetching import Fetcher
 
-SHARED_FROM = 1 << 16  # bytes of a batch from which they are put into a shared block
-_WATCH = 1.0  # seconds between two looks whether the parent is alive
+SHARED_FROM = 1 << 16  # bytes: larger batches are put into a shared block
+_WATCH = 1.0  # seconds between checks that the parent is alive
 
 
 @dataclass(frozen=True)
 class WorkerInfo:
-    """What a worker knows of itself: its number, how many there are, its seed, and its copy of the dataset."""
+    """The properties of a worker: its number, the number of workers, its seed, and its copy of the dataset."""
 
     id: int
     num_workers: int
@@ -46,7 +46,7 @@ _current: WorkerInfo | None = None
 
 @public
 def get_worker_info() -> WorkerInfo | None:
-    """``get_worker_info()`` -> the WorkerInfo of the worker that asks; None in the main process.
+    """``get_worker_info()`` -> the WorkerInfo of the calling worker; None in the main process.
 
     >>> import autograd_cy as ag
     >>> ag.utils.data.get_worker_info() is None
@@ -56,15 +56,15 @@ def get_worker_info() -> WorkerInfo | None:
 
 
 class Failure:
-    """An exception of a worker, which is raised again in the main process with the worker's traceback in its text."""
+    """An exception of a worker, to be raised again in the main process with the worker's traceback in its text."""
 
     def __init__(self, error: BaseException, where: str):
-        self._kind = RuntimeError if isinstance(error, StopIteration) else type(error)  # that would end the epoch
+        self._kind = RuntimeError if isinstance(error, StopIteration) else type(error)  # StopIteration would end the epoch
         self._name, self._where = type(error).__name__, where
         self._text = "".join(traceback.format_exception(error))
 
     def reraise(self) -> None:
-        """reraise() raises it: of the same class, if that takes a text."""
+        """reraise() raises it, in the same class if that takes a text."""
         text = f"Caught {self._name} in {self._where}.\nOriginal {self._text}"
         if self._kind is KeyError:
             raise KeyError(_Text(text))
@@ -75,22 +75,22 @@ class Failure:
         try:
             raise error
         finally:
-            del error  # its traceback has this frame, and in it the iteration, whose end ends the workers
+            del error  # its traceback holds this frame, and so the iteration, whose end stops the workers
 
 
 class _Text(str):
-    """A KeyError shows the repr of its key: this one is legible."""
+    """A text with a legible repr, which KeyError shows."""
 
     def __repr__(self) -> str:
         return str(self)
 
 
 class Ended:
-    """What comes instead of a batch when a worker's IterableDataset has ended."""
+    """Sent instead of a batch when a worker's IterableDataset has ended."""
 
 
 class Packed(NamedTuple):
-    """An object with the memory of its arrays apart: in a shared block, or, if it is small, beside it."""
+    """A pickled object with its arrays' memory apart: in a shared block, or, if it is small, next to it."""
 
     pickled: bytes
     sizes: list[int]
@@ -131,7 +131,7 @@ def pack(value: Any) -> Packed:
 
 
 def unpack(packed: Packed) -> Any:
-    """unpack(packed) -> the object, with memory of its own; the shared block is removed."""
+    """unpack(packed) -> the object, with its own memory; the shared block is removed."""
     if isinstance(packed.block, bytes):
         data = bytearray(packed.block)
     else:
@@ -154,13 +154,13 @@ def _taken(packed: Packed) -> bytearray:
 
 
 def discard(packed: Any) -> None:
-    """discard(packed) removes the shared block of a batch that nobody wants."""
+    """discard(packed) removes the shared block of an unused batch."""
     if isinstance(packed, Packed) and isinstance(packed.block, str):
         _taken(packed._replace(sizes=[]))
 
 
 class Job(NamedTuple):
-    """What a worker is started with."""
+    """The arguments of a worker."""
 
     fetcher: tuple[Any, ...]  # the arguments of Fetcher
     init: Any
@@ -169,7 +169,7 @@ class Job(NamedTuple):
 
 
 def _tasks(connection: Connection) -> "queue.SimpleQueue[Any]":
-    """What comes through a pipe, taken from it at once, so that who sends never waits; the process ends with its parent."""
+    """A queue that a thread fills from a pipe at once, so that the sender never waits; the process ends with its parent."""
     arrived: queue.SimpleQueue[Any] = queue.SimpleQueue()
     parent = multiprocessing.parent_process()
 
@@ -190,8 +190,8 @@ def _tasks(connection: Connection) -> "queue.SimpleQueue[Any]":
 def run_worker(job: Job, tasks: Connection, results: Connection, seed: int) -> None:
     """run_worker(job, tasks, results, seed) makes batches until it is told to stop: the main function of a worker.
 
-    A task is `(key, numbers)`, and the answer `(key, batch)`; a seed begins another epoch; None ends the worker. Ctrl-C is the
-    business of the main process, which ends its workers.
+    A task is `(key, numbers)`, and the answer `(key, batch)`; a seed starts another epoch; None ends the worker. The main
+    process handles Ctrl-C, and ends its workers.
     """
     global _current
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -213,7 +213,7 @@ def run_worker(job: Job, tasks: Connection, results: Connection, seed: int) -> N
 
 
 def _work(arrived: Any, results: Connection, fetcher: Any, failure: Failure | None, where: str) -> Any:
-    """Answer the tasks of an epoch; what comes after it: a seed or None."""
+    """Answer the tasks of an epoch; returns the message after it: a seed or None."""
     while isinstance(task := arrived.get(), tuple):
         key, numbers = task
         answer: Any = failure
@@ -240,7 +240,7 @@ def _answer(fetcher: Any, numbers: Any) -> Any:
 
 
 def _seed(seed: int) -> None:
-    """Seed what draws at random in a worker."""
+    """Seed the random generators of a worker."""
     random.seed(seed)
     manual_seed(seed)
-    np.random.seed(seed % 2**32)  # noqa: NPY002 - what datasets that were written for PyTorch draw from
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - datasets written for PyTorch use it

@@ -23,21 +23,21 @@ _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "per
 
 
 class _Endless:
-    """The numbers for a dataset that has none: None, again and again."""
+    """The sampler for a dataset without indices: None, endlessly."""
 
     def __iter__(self) -> Iterator[None]:
         return itertools.repeat(None)
 
 
 class DataLoader(Generic[_Sample_co]):
-    """``DataLoader(dataset, batch_size=1, shuffle=False, num_workers=0, ...)``: batches of a dataset, a pass an iteration.
+    """``DataLoader(dataset, batch_size=1, shuffle=False, num_workers=0, ...)``: batches of a dataset, one pass per iteration.
 
-    batch_size None gives single samples. sampler: numbers of samples in the order that is wanted; batch_sampler: lists of
-    them. collate_fn makes a batch of a list of samples, by default default_collate(). num_workers processes make
-    prefetch_factor batches each ahead of time; they end with the pass unless persistent_workers is on. timeout: seconds to
-    wait for one. worker_init_fn is called with a worker's number when it starts. generator: draws the order, and the seeds of
-    workers. An error in a worker is raised with the worker's traceback. pin_memory warns and changes nothing. ValueError for
-    arguments that exclude each other.
+    batch_size None gives single samples. sampler: indices of samples in the desired order; batch_sampler: lists of them.
+    collate_fn makes a batch from a list of samples, by default default_collate(). num_workers processes each make
+    prefetch_factor batches ahead; they end with the pass unless persistent_workers is on. timeout: seconds to wait for a
+    batch. worker_init_fn is called with a worker's number at its start. generator: draws the order and the workers' seeds.
+    Errors in a worker are raised with its traceback. pin_memory warns and changes nothing. ValueError for conflicting
+    arguments.
 
     >>> import autograd_cy as ag
     >>> data = ag.utils.data.TensorDataset(ag.arange(5), ag.ones(5))
@@ -49,7 +49,7 @@ class DataLoader(Generic[_Sample_co]):
     """
 
     _is_initialized = False
-    _reported: int | None = None  # what len() said of an IterableDataset, once it was asked
+    _reported: int | None = None  # the length that an IterableDataset reported, if len() was called
 
     @_public
     def __init__(
@@ -124,7 +124,7 @@ class DataLoader(Generic[_Sample_co]):
         return length
 
     def _check_count(self, yielded: int) -> None:
-        """Warn when an IterableDataset gives more than len() of the loader said."""
+        """Warn when an IterableDataset yields more than the loader's len()."""
         if self._reported is not None and yielded > self._reported:
             warnings.warn(
                 f"Length of IterableDataset {self.dataset!r} was reported to be {self._reported} "
@@ -149,7 +149,7 @@ def _sampler_of(dataset: Any, shuffle: bool | None, generator: Generator | None)
 
 
 def _check_iterable(shuffle: Any, sampler: Any, batch_sampler: Any) -> None:
-    """An IterableDataset has an order of its own."""
+    """Refuse samplers and shuffling for an IterableDataset, which has its own order."""
     if shuffle not in (False, None):
         option = f"shuffle option, but got shuffle={shuffle}"
     elif sampler is not None:
@@ -182,7 +182,7 @@ def _check_workers(count: int, timeout: float, prefetch: int | None, persistent:
 
 
 def _context_of(context: Any) -> Any:
-    """A multiprocessing context, by its name, too."""
+    """A multiprocessing context, given by itself or by name."""
     if context is None or isinstance(context, str):
         if context is not None and context not in multiprocessing.get_all_start_methods():
             raise ValueError(

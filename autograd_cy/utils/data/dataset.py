@@ -21,9 +21,9 @@ _Sample_co = TypeVar("_Sample_co", covariant=True)
 
 
 class Dataset(Generic[_Sample_co]):
-    """Samples by number: a subclass defines ``__getitem__``, and ``__len__`` unless nobody asks. ``a + b`` joins two.
+    """Samples by index: a subclass defines ``__getitem__``, and ``__len__`` if it is needed. ``a + b`` joins two.
 
-    ``__getitems__(numbers)``, where it is defined, gives a DataLoader the samples of a batch at once.
+    ``__getitems__(indices)``, if defined, gives a DataLoader the samples of a batch at once.
 
     >>> import autograd_cy as ag
     >>> class Squares(ag.utils.data.Dataset):
@@ -43,9 +43,9 @@ class Dataset(Generic[_Sample_co]):
 
 
 class IterableDataset(Dataset[_Sample_co]):
-    """Samples one after the other: a subclass defines ``__iter__``. ``a + b`` chains two.
+    """A stream of samples: a subclass defines ``__iter__``. ``a + b`` chains two.
 
-    Each worker of a DataLoader iterates over a copy, which get_worker_info() lets divide the samples.
+    Each worker of a DataLoader iterates over a copy, which can use get_worker_info() to divide the samples.
 
     >>> import autograd_cy as ag
     >>> class Count(ag.utils.data.IterableDataset):
@@ -63,7 +63,7 @@ class IterableDataset(Dataset[_Sample_co]):
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
-    """``TensorDataset(x, y)``: sample i is ``(x[i], y[i])``. ValueError if the tensors have not as many rows each.
+    """``TensorDataset(x, y)``: sample i is ``(x[i], y[i])``. ValueError unless all tensors have the same number of rows.
 
     >>> import autograd_cy as ag
     >>> ag.utils.data.TensorDataset(ag.arange(3), ag.ones(3))[1]
@@ -87,7 +87,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 class StackDataset(Dataset[_Sample_co]):
     """``StackDataset(a, b)`` has tuples of samples of its datasets, ``StackDataset(x=a, y=b)`` dicts of them.
 
-    ValueError if they are not of one length, or none is given, or some by name and some not.
+    ValueError if their lengths differ, if none is given, or if only some are given by name.
 
     >>> import autograd_cy as ag
     >>> ag.utils.data.StackDataset(x=[1, 2], y=["a", "b"])[1]
@@ -123,7 +123,7 @@ class StackDataset(Dataset[_Sample_co]):
 
 
 def _samples(dataset: Any, indices: Sequence[int]) -> Sequence[Any]:
-    """The samples of those numbers; ValueError if a dataset gives more or fewer at once."""
+    """The samples at those indices; ValueError if the dataset returns another number of them."""
     at_once = getattr(dataset, "__getitems__", None)
     if at_once is None:
         return [dataset[i] for i in indices]
@@ -136,9 +136,9 @@ def _samples(dataset: Any, indices: Sequence[int]) -> Sequence[Any]:
 
 
 class ConcatDataset(Dataset[_Sample_co]):
-    """``ConcatDataset([a, b])``: the samples of the first dataset, then those of the next.
+    """``ConcatDataset([a, b])``: the samples of the first dataset, then of the next.
 
-    ValueError without datasets, or if one of them has no numbers.
+    ValueError without datasets, or if one is an IterableDataset.
 
     >>> import autograd_cy as ag
     >>> list(ag.utils.data.ConcatDataset([[1, 2], [3]]))
@@ -179,7 +179,7 @@ class ConcatDataset(Dataset[_Sample_co]):
 
 
 class ChainDataset(IterableDataset[_Sample_co]):
-    """``ChainDataset([a, b])``: all samples of the first IterableDataset, then those of the next. TypeError for others.
+    """``ChainDataset([a, b])``: all samples of the first IterableDataset, then of the next. TypeError for others.
 
     >>> import autograd_cy as ag
     >>> class Count(ag.utils.data.IterableDataset):
@@ -204,7 +204,7 @@ class ChainDataset(IterableDataset[_Sample_co]):
 
 
 class Subset(Dataset[_Sample_co]):
-    """``Subset(dataset, indices)``: the samples of these numbers.
+    """``Subset(dataset, indices)``: the samples at these indices.
 
     >>> import autograd_cy as ag
     >>> list(ag.utils.data.Subset(["a", "b", "c"], [2, 0]))
@@ -228,11 +228,11 @@ class Subset(Dataset[_Sample_co]):
 
 
 def _lengths_of_parts(fractions: Sequence[float], total: int) -> list[int]:
-    """Whole lengths for fractions of a total, what is left over given to the first parts, one each."""
+    """Integer lengths for fractions of a total; the remainder goes to the first parts, one each."""
     if any(not 0 <= fraction <= 1 for fraction in fractions):
         raise ValueError(f"random_split(): expected fractions from 0 to 1, got {list(fractions)}")
     lengths = [math.floor(total * fraction) for fraction in fractions]
-    lengths[-1] -= max(0, sum(lengths) - total)  # a sum of fractions that rounding brought above 1
+    lengths[-1] -= max(0, sum(lengths) - total)  # rounding may bring the sum of fractions above 1
     for i in range(total - sum(lengths)):
         lengths[i % len(lengths)] += 1
     for i, length in enumerate(lengths):
@@ -245,9 +245,9 @@ def _lengths_of_parts(fractions: Sequence[float], total: int) -> list[int]:
 def random_split(
     dataset: Dataset[_Sample] | Sequence[_Sample], lengths: Sequence[float], generator: Generator | None = default_generator
 ) -> list[Subset[_Sample]]:
-    """``random_split(dataset, lengths)`` -> Subsets of a dataset, drawn at random, that have no sample in common.
+    """``random_split(dataset, lengths)`` -> disjoint random Subsets of a dataset.
 
-    lengths: numbers of samples, or fractions that sum to 1. ValueError if they are not those of the dataset.
+    lengths: numbers of samples, or fractions that sum to 1. ValueError if they don't add up to the dataset.
 
     >>> import autograd_cy as ag
     >>> [len(part) for part in ag.utils.data.random_split(range(10), [0.75, 0.25])]

@@ -1,4 +1,4 @@
-"""The part of a data set that one of several processes sees (facade)."""
+"""Each process's part of a dataset (facade)."""
 
 import math
 from collections.abc import Iterator, Sized
@@ -14,10 +14,10 @@ _Number_co = TypeVar("_Number_co", covariant=True)
 
 
 class DistributedSampler(Sampler[_Number_co]):
-    """``DistributedSampler(dataset, num_replicas, rank, shuffle=True, seed=0, drop_last=False)``: the numbers of one process's
-    samples; all processes have equally many, by taking the first ones again, or with drop_last by leaving out the last.
+    """``DistributedSampler(dataset, num_replicas, rank, shuffle=True, seed=0, drop_last=False)``: the indices of one process's
+    samples; all processes get equally many: the first ones are repeated, or with drop_last the last ones are dropped.
 
-    What is not given is asked of torch.distributed. ``set_epoch(n)`` before each epoch makes another order.
+    num_replicas and rank come from torch.distributed by default. ``set_epoch(n)`` before each epoch changes the order.
 
     >>> import autograd_cy as ag
     >>> [list(ag.utils.data.DistributedSampler(range(5), 2, rank, shuffle=False)) for rank in (0, 1)]
@@ -59,5 +59,5 @@ class DistributedSampler(Sampler[_Number_co]):
         return self.num_samples
 
     def set_epoch(self, epoch: int) -> None:
-        """``set_epoch(n)``: the samples come in another order."""
+        """``set_epoch(n)`` changes the order of samples."""
         self.epoch = epoch

@@ -1,4 +1,4 @@
-"""In what order samples are taken (facade)."""
+"""Samplers: the order of samples (facade)."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence, Sized
@@ -19,11 +19,11 @@ __all__ = [
 ]  # fmt: skip
 
 _Number_co = TypeVar("_Number_co", covariant=True)
-_AT_ONCE = 32  # drawn together, where the numbers are independent
+_AT_ONCE = 32  # independent numbers that are drawn together
 
 
 def _seeded(generator: Generator | None) -> Generator:
-    """It, or a new one with a seed drawn from the default generator."""
+    """The generator, or by default a new one with a seed drawn from the default generator."""
     if generator is not None:
         return generator
     made = Generator()
@@ -38,7 +38,7 @@ def _checked_count(name: str, count: Any) -> int:
 
 
 class Sampler(Generic[_Number_co]):
-    """The numbers of samples in some order: a subclass defines ``__iter__``, and ``__len__`` where it is known.
+    """Indices of samples in some order: a subclass defines ``__iter__``, and ``__len__`` if it is known.
 
     >>> import autograd_cy as ag
     >>> class Backwards(ag.utils.data.Sampler):
@@ -71,10 +71,10 @@ class SequentialSampler(Sampler[int]):
 
 
 class RandomSampler(Sampler[int]):
-    """``RandomSampler(dataset, replacement=False, num_samples=None)``: the numbers in random order, or drawn again and again.
+    """``RandomSampler(dataset, replacement=False, num_samples=None)``: indices in random order, or drawn independently.
 
-    num_samples: how many, by default one round. Without replacement more than a round are several rounds. Without a generator,
-    each round has a seed drawn from the default one.
+    num_samples: how many, by default len(dataset). Without replacement, more than that are several permutations. Without a
+    generator, each iteration draws a seed from the default one.
 
     >>> import autograd_cy as ag
     >>> sorted(ag.utils.data.RandomSampler("abc"))
@@ -111,7 +111,7 @@ class RandomSampler(Sampler[int]):
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """``SubsetRandomSampler(indices)``: these numbers in random order.
+    """``SubsetRandomSampler(indices)``: these indices in random order.
 
     >>> import autograd_cy as ag
     >>> sorted(ag.utils.data.SubsetRandomSampler([5, 7]))
@@ -130,9 +130,9 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """``WeightedRandomSampler(weights, num_samples, replacement=True)``: numbers, drawn in proportion to their weights.
+    """``WeightedRandomSampler(weights, num_samples, replacement=True)``: indices drawn in proportion to their weights.
 
-    ValueError if the weights are not one row of numbers.
+    ValueError if the weights are not one-dimensional.
 
     >>> import autograd_cy as ag
     >>> list(ag.utils.data.WeightedRandomSampler([0.0, 1.0], 3))
@@ -161,9 +161,9 @@ class WeightedRandomSampler(Sampler[int]):
 
 
 class BatchSampler(Sampler[list[int]]):
-    """``BatchSampler(sampler, batch_size, drop_last)``: the numbers of a sampler in lists.
+    """``BatchSampler(sampler, batch_size, drop_last)``: the indices of a sampler in lists.
 
-    The last one may be shorter, or is dropped.
+    The last list may be shorter, or is dropped.
 
     >>> import autograd_cy as ag
     >>> list(ag.utils.data.BatchSampler(range(5), 2, False))

@@ -1,4 +1,4 @@
-"""How samples become a batch, under PyTorch's names (facade)."""
+"""Collation of samples to a batch, under PyTorch's names (facade)."""
 
 from .._collate import (
     collate,
