@@ -1,12 +1,12 @@
-"""Objects with tensors in files: save() and load(), in PyTorch's format (facade). Imported when asked for.
+"""Objects with tensors in files: save() and load(), in PyTorch's format (facade). Imported on first use.
 
-* ``_archive``: the zip file, its records, and what is refused of one that others wrote
+* ``_archive``: the zip file, its records, and checks of untrusted files
 * ``_storages``: the memory of tensors as records, and tensors on such memory
-* ``_writer``: objects as a pickle that names what PyTorch would name
-* ``_reader``: the objects of a pickle, of which nothing is executed
-* ``_unpickler``: the objects of a pickle that is trusted, by Python's own machine
+* ``_writer``: objects as a pickle with PyTorch's names
+* ``_reader``: the objects of a pickle, without executing anything
+* ``_unpickler``: the objects of a trusted pickle, by Python's unpickler
 * ``_stream``: files from before the zip format
-* ``_safe_globals``: the closed list of what a file may name
+* ``_safe_globals``: the closed list of names that a file may use
 * ``_atomic``: a file that is written whole or not at all
 """
 

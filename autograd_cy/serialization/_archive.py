@@ -1,7 +1,7 @@
 """The zip file of a checkpoint: records in one folder, none compressed, each at a multiple of 64 bytes (facade).
 
-The layout is PyTorch's: `data.pkl` has the objects, `data/0`, `data/1`, ... the memory of tensors. Nothing here believes a
-file: sizes are compared with the length of the file before memory is asked for.
+The layout is PyTorch's: `data.pkl` has the objects, `data/0`, `data/1`, ... the memory of tensors. Files are not
+trusted: sizes are compared with the length of the file before memory is allocated.
 """
 
 import os
@@ -37,7 +37,7 @@ class ArchiveWriter:
                 out.write(view[start : start + _CHUNK])
 
     def _padding(self, name: str) -> bytes:
-        """The extra field by which the record's bytes come to lie at a multiple of ALIGNMENT."""
+        """The extra field that aligns the record's bytes to a multiple of ALIGNMENT."""
         start = self._file.tell() if self._file.seekable() else 0
         begin = start + _LOCAL_HEADER + len(name.encode()) + 4
         missing = -begin % ALIGNMENT
@@ -48,7 +48,7 @@ class ArchiveWriter:
 
 
 class ArchiveReader:
-    """The records of a file, which may be anything. RuntimeError for what is no archive of this format."""
+    """The records of an untrusted file. RuntimeError unless it is an archive of this format."""
 
     def __init__(self, file: IO[bytes], name: str):
         self._file, self._name = file, name
@@ -67,7 +67,7 @@ class ArchiveReader:
             raise self.damaged("it is a TorchScript program, which can't be run here")
 
     def damaged(self, text: str) -> RuntimeError:
-        """damaged(text) -> the error that says what is wrong with the file."""
+        """damaged(text) -> the error for a damaged file."""
         return RuntimeError(f"load(): {self._name} is no file as save() writes it: {text}")
 
     def _checked(self) -> dict[str, zipfile.ZipInfo]:
@@ -86,11 +86,11 @@ class ArchiveReader:
         return records
 
     def record(self, name: str) -> zipfile.ZipInfo | None:
-        """record(name) -> what the file says of it, or None."""
+        """record(name) -> the record's entry in the file, or None."""
         return self._records.get(self._folder + name)
 
     def read(self, name: str) -> np.ndarray:
-        """read(name) -> the bytes of a record as an array of memory of its own."""
+        """read(name) -> a copy of the bytes of a record, as an array."""
         record = self._expected(name)
         data = np.empty(record.file_size, np.uint8)
         view, filled = memoryview(data.data), 0
@@ -107,7 +107,7 @@ class ArchiveReader:
         return data
 
     def mapped(self, name: str, path: Any) -> np.ndarray:
-        """mapped(name, path) -> the bytes of a record in the file itself; what is written to them is not written there."""
+        """mapped(name, path) -> the bytes of a record, mapped from the file; writes don't change the file."""
         record = self._expected(name)
         self._file.seek(record.header_offset)
         header = self._file.read(_LOCAL_HEADER)

@@ -9,10 +9,10 @@ from typing import IO, Any
 
 @contextlib.contextmanager
 def replaced(path: Any) -> Iterator[IO[bytes]]:
-    """``with replaced(path) as file:`` a new file that takes the place of that at the path when the block has ended.
+    """``with replaced(path) as file:`` a new file, which replaces the one at the path at the end of the block.
 
-    It stands beside it until then. Whatever ends the process, or the block by an exception, there is the old file or the
-    new one. Of a symbolic link the file that it leads to is replaced; what is no regular file is written to.
+    Until then it is a separate file in the same folder. If the block raises or the process dies, either the old or the new
+    file is there. For a symbolic link its target is replaced; other than regular files are written to directly.
     """
     path = os.path.realpath(os.fspath(path))
     if os.path.exists(path) and not os.path.isfile(path):

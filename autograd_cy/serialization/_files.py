@@ -31,10 +31,10 @@ def save(
 ) -> None:  # fmt: skip
     """``save(obj, f)`` writes an object to a file that load() reads, and PyTorch's, too.
 
-    f: a path, or a file that is open for writing bytes. A file at the path is replaced when all is written, so whatever
-    happens, it is the old one or the new one. Tensors that share memory share it when loaded; graphs, ``.grad`` and hooks are
-    not saved. PicklingError or AttributeError for what can't be pickled, RecursionError for what is nested too deeply,
-    NotImplementedError for another pickle_module or the format before zip files.
+    f: a path, or a file that is open for writing bytes. A file at the path is replaced atomically after all is written.
+    Tensors that share memory share it when loaded; graphs, ``.grad`` and hooks are not saved. PicklingError or
+    AttributeError for objects that can't be pickled, RecursionError for too deep nesting, NotImplementedError for another
+    pickle_module or the format before zip files.
 
     >>> import io
     >>> import autograd_cy as ag
@@ -79,16 +79,16 @@ def load(
     f: Any, map_location: Any = None, pickle_module: Any = None, *, weights_only: bool | None = None,
     mmap: bool | None = None, **pickle_load_args: Any,
 ) -> Any:  # fmt: skip
-    """``load(f)`` reads what save() wrote, or PyTorch's torch.save(), and executes nothing that the file says, unless told to.
+    """``load(f)`` reads files of save(), or of PyTorch's torch.save(), without executing code by default.
 
-    f: a path, or a file that is open for reading bytes and can seek. mmap=True leaves the memory of tensors in the file at
-    that path, from which it is read when it is used; writes to it stay in memory. map_location: where tensors are to be, "cpu"
-    being all there is; it may be a dict or a function of locations as in PyTorch. A file may have tensors, Parameters,
-    containers, numbers, strings, and instances of classes given to add_safe_globals(). With weights_only=False it may have
-    whole modules and anything else that pickle_module (or pickle) makes, which calls what the file names: only for files
-    from who you trust. As in PyTorch, TORCH_FORCE_WEIGHTS_ONLY_LOAD=1 in the environment overrules weights_only=False, and
-    TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1 is for scripts that don't say weights_only. RuntimeError for a file of another format or
-    a damaged one, pickle.UnpicklingError for one that asks for more, or for what this package has not.
+    f: a path, or a file that is open for reading bytes and can seek. mmap=True maps the memory of tensors from the
+    file at that path, so it is read on use; writes to it stay in memory. map_location: the tensors' device, only "cpu"; it
+    may be a dict or a function of locations as in PyTorch. A file may have tensors, Parameters, containers, numbers,
+    strings, and instances of classes given to add_safe_globals(). With weights_only=False it may also have whole modules
+    and any other object of pickle_module (or pickle), which calls functions that the file names: use it only for trusted
+    files. As in PyTorch, TORCH_FORCE_WEIGHTS_ONLY_LOAD=1 in the environment overrides weights_only=False, and
+    TORCH_FORCE_NO_WEIGHTS_ONLY_LOAD=1 changes the default of weights_only. RuntimeError for a file of another format or a
+    damaged one, pickle.UnpicklingError for a file with other objects, or with names that this package lacks.
 
     >>> import io
     >>> import autograd_cy as ag
@@ -115,7 +115,7 @@ def load(
 
 
 def _is_trusted(weights_only: bool | None) -> bool:
-    """Whether pickle may do what a file says: by the argument and the environment."""
+    """Whether pickle may execute a file's instructions, by the argument and the environment."""
     never, always = (
         os.environ.get(f"TORCH_FORCE_{kind}_LOAD", "").lower() in ("1", "y", "yes", "true")
         for kind in ("WEIGHTS_ONLY", "NO_WEIGHTS_ONLY")
@@ -137,7 +137,7 @@ def _is_trusted(weights_only: bool | None) -> bool:
 
 
 def _check_only_weights(pickle_module: Any, options: dict[str, Any]) -> None:
-    """Refuse what has no meaning for a reader of its own."""
+    """Refuse options that our own reader doesn't have."""
     if getattr(pickle_module, "__name__", "pickle") != "pickle" or options.pop("encoding", "utf-8") != "utf-8":
         raise NotImplementedError("load(): with weights_only=True files are read without a pickle module, in UTF-8")
     if options:
@@ -145,7 +145,7 @@ def _check_only_weights(pickle_module: Any, options: dict[str, Any]) -> None:
 
 
 def _harmless(source: Any) -> Any:
-    """The objects in a file, if they are known to be harmless."""
+    """The objects in a file, all known to be harmless."""
     try:
         return Reader(source.pickle, source.storage).load()
     except UnpicklingError as error:
@@ -157,7 +157,7 @@ def _harmless(source: Any) -> Any:
 
 @contextlib.contextmanager
 def _opened(f: Any) -> Iterator[tuple[IO[bytes], str]]:
-    """A file, by its path or open, and what errors call it."""
+    """An open file, from a path or a file, and its name in errors."""
     if hasattr(f, "read") and hasattr(f, "seek"):
         yield f, "the file"
     elif isinstance(f, str | os.PathLike):
@@ -168,7 +168,7 @@ def _opened(f: Any) -> Iterator[tuple[IO[bytes], str]]:
 
 
 def _source(file: IO[bytes], name: str, mapped_from: Any, locate: Any) -> StorageReader | StreamReader:
-    """What a file has: the pickle of its objects, and the memory of tensors."""
+    """The contents of a file: the pickle of its objects, and the memory of tensors."""
     file.seek(0)
     beginning = file.read(len(BEGINNING))
     file.seek(0)
@@ -180,7 +180,7 @@ def _source(file: IO[bytes], name: str, mapped_from: Any, locate: Any) -> Storag
 
 
 def _checker_of_locations(map_location: Any) -> Any:
-    """What refuses the location of a storage that is not the processor's, after map_location has had its say."""
+    """A function that refuses locations of storages other than the CPU, after map_location is applied."""
 
     def check(location: str) -> None:
         target = location
@@ -210,7 +210,7 @@ def _refuse_absent(where: str) -> None:
 
 @public
 def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
-    """``get_unsafe_globals_in_checkpoint(f)`` are the names in a file that load() would refuse, in order.
+    """``get_unsafe_globals_in_checkpoint(f)`` lists the names in a file that load() would refuse, in order.
 
     >>> import io
     >>> import autograd_cy as ag

@@ -1,8 +1,8 @@
-"""The objects of a pickle, of which nothing is executed but what stands in a closed list (facade).
+"""The objects of a pickle, which may only call functions of a closed list (facade).
 
-A pickle is a program for a small machine with a stack and a memo. `pickletools` of the standard library reads its
-instructions and never beyond its end; what each does stands here, for those that PyTorch's files have. Python's own machine
-would do what a file says: call what it names, make a memo of any size, hash a tuple that is a million tuples deep.
+A pickle is a program for a small machine with a stack and a memo. `pickletools` of the standard library parses the
+instructions, never beyond the pickle's end. This file implements those that PyTorch's files use. Python's unpickler would
+obey the file: call any function that it names, make a memo of any size, hash a million nested tuples.
 """
 
 import pickle
@@ -27,11 +27,11 @@ from ._storages import (
     set_attributes,
 )
 
-_MAX_KEY_DEPTH = 16  # of tuples within tuples that are keys: hashing goes down by recursion
+_MAX_KEY_DEPTH = 16  # of nested tuples as keys: hashing is recursive
 
 
 def _encoded(text: Any, encoding: Any = "latin1") -> bytes:
-    """What protocol 2 writes for bytes."""
+    """Decode protocol 2's form of bytes."""
     if type(text) is not str or encoding != "latin1":
         raise ValueError("expected a string, to be encoded as latin1")
     return text.encode(encoding)
@@ -81,7 +81,7 @@ def _layout(name: Any) -> Any:
 
 
 def _rebuild_sparse(layout: Any, parts: Any) -> Tensor:
-    """A sparse tensor from its layout, indices and values, which are checked."""
+    """A sparse tensor from its layout, indices and values, with checks."""
     from ..sparse._attributes import rebuild
 
     if not isinstance(parts, tuple) or len(parts) not in (3, 4) or not all(type(x) is Tensor for x in parts[:2]):
@@ -90,7 +90,7 @@ def _rebuild_sparse(layout: Any, parts: Any) -> Tensor:
 
 
 def _rebuild_subclass(rebuild: Any, kind: Any, arguments: Any, state: Any) -> Tensor:
-    """A tensor with attributes, or of a subclass that was added."""
+    """A tensor with attributes, or of an added subclass."""
     if rebuild not in (rebuild_tensor, rebuild_tensor_of_type, rebuild_parameter) or type(arguments) is not tuple:
         raise ValueError("expected a tensor's own function, and its arguments")
     tensor = rebuild(*arguments)
@@ -108,7 +108,7 @@ def of_subclass(tensor: Tensor, kind: Any, state: Any) -> Tensor:
     return tensor
 
 
-# What a file may name, by its name there. The values are called with arguments that a file chooses, so they check them.
+# The names that a file may use. The values are called with arguments from the file, so they check them.
 KNOWN: dict[str, Any] = {
     "collections.OrderedDict": _ordered_dict, "collections.Counter": _counter, "torch.Size": Size, "torch.device": device,
     "torch.Tensor": Tensor, "torch._utils._rebuild_tensor": rebuild_tensor_without_grad,
@@ -128,7 +128,7 @@ _CALLED = {value for value in KNOWN.values() if callable(value) and value is not
 
 
 def check_key(key: Any, depth: int = 0) -> None:
-    """check_key(key) refuses a key that can't be hashed without going deep."""
+    """check_key(key) refuses a key that needs deep recursion to hash."""
     if isinstance(key, tuple):
         if depth == _MAX_KEY_DEPTH:
             raise UnpicklingError(f"a key has tuples more than {_MAX_KEY_DEPTH} deep")
@@ -139,7 +139,7 @@ def check_key(key: Any, depth: int = 0) -> None:
 
 
 class Reader:
-    """``Reader(pickle's bytes, storage_of).load()`` -> the object; `storage_of` finds what a file refers to."""
+    """``Reader(pickle's bytes, storage_of).load()`` -> the object; `storage_of` resolves the file's references."""
 
     def __init__(self, data: bytes, storage_of: Callable[[Any], Any]):
         self._data, self._storage_of = data, storage_of
@@ -148,7 +148,7 @@ class Reader:
         self._memo: dict[int, Any] = {}
 
     def load(self) -> Any:
-        """load() -> the object. UnpicklingError for all that is not as it should be."""
+        """load() -> the object. UnpicklingError for anything invalid."""
         try:
             for opcode, argument, position in pickletools.genops(self._data):
                 if opcode.name == "STOP":
@@ -163,7 +163,7 @@ class Reader:
             raise UnpicklingError(f"{type(error).__name__}: {error!s:.500}") from error
         raise UnpicklingError("the pickle has no end")
 
-    # what instructions do
+    # instructions
 
     def push(self, value: Any) -> None:
         self._stack.append(value)
@@ -193,7 +193,7 @@ class Reader:
             self.push(items)
 
     def name(self, text: str) -> None:
-        """The value of a global name, if it may be named."""
+        """The value of a global name, if it is allowed."""
         name = ".".join(text.split(" ", 1))
         value = KNOWN.get(name)
         if value is None:
@@ -226,7 +226,7 @@ class Reader:
         self.push(kind.__new__(kind, *arguments))
 
     def build(self, _: None) -> None:
-        """Give an object its state."""
+        """Set the state of an object."""
         state, value = self._stack.pop(), self._stack[-1]
         if type(value) is OrderedDict:
             set_attributes(value, state)

@@ -1,4 +1,4 @@
-"""What a checkpoint may name: a closed list, to which users add classes of theirs (facade)."""
+"""The names that a checkpoint may use: a closed list, to which users can add their classes (facade)."""
 
 import contextlib
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ _added: dict[str, Any] = {}
 
 
 def name_in_torch(value: Any) -> tuple[str, str]:
-    """name_in_torch(class or function) -> the module and name that a file has: PyTorch's for what is ours."""
+    """name_in_torch(class or function) -> the module and name in files: PyTorch's for our objects."""
     module, name = home_of(value)
     return (TORCH + module.removeprefix(OURS) if _is_ours(module) else module), name
 
@@ -30,17 +30,17 @@ def _names_of(value: Any) -> list[str]:
 
 
 def added(name: str) -> Any:
-    """added(name) -> what was added under this name, or None."""
+    """added(name) -> the object added under this name, or None."""
     return _added.get(name)
 
 
 def allows_type(kind: type) -> bool:
-    """Whether instances of a class may be made as a file says: the class was added."""
+    """Whether a file may create instances of a class: the class was added."""
     return kind in _added.values()
 
 
 def _checked(entries: Sequence[Any]) -> dict[str, Any]:
-    """By name; an entry is a class or function, or a pair of one and its name in files."""
+    """The entries by name; an entry is a class or function, or a pair of one and its name in files."""
     found: dict[str, Any] = {}
     for entry in entries:
         value, name = entry if isinstance(entry, tuple) else (entry, None)
@@ -54,10 +54,10 @@ def _checked(entries: Sequence[Any]) -> dict[str, Any]:
 
 @public
 def add_safe_globals(safe_globals: Sequence[Callable[..., Any] | tuple[Callable[..., Any], str]]) -> None:
-    """``add_safe_globals([Config])`` lets load() make instances of these classes, and call these functions, if a file asks to.
+    """``add_safe_globals([Config])`` allows load() to create these classes, and call these functions, for a file.
 
-    A pair ``(class, "module.Name")`` goes by that name. They are trusted with any arguments: add what is harmless whatever it
-    is called with. TypeError for what is no class or function.
+    A pair ``(class, "module.Name")`` uses that name. Files choose the arguments: add only classes and functions that are
+    harmless for any arguments. TypeError for other objects.
 
     >>> import autograd_cy as ag
     >>> from fractions import Fraction
@@ -71,7 +71,7 @@ def add_safe_globals(safe_globals: Sequence[Callable[..., Any] | tuple[Callable[
 
 @public
 def get_safe_globals() -> list[Any]:
-    """``get_safe_globals()`` are the classes and functions that were added.
+    """``get_safe_globals()`` lists the added classes and functions.
 
     >>> import autograd_cy as ag
     >>> ag.serialization.get_safe_globals()
@@ -82,7 +82,7 @@ def get_safe_globals() -> list[Any]:
 
 @public
 def clear_safe_globals() -> None:
-    """``clear_safe_globals()`` takes back what was added.
+    """``clear_safe_globals()`` removes all added classes and functions.
 
     >>> import autograd_cy as ag
     >>> ag.serialization.clear_safe_globals()

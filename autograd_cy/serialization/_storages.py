@@ -21,13 +21,13 @@ TYPES = {name: dtypes.dtype_named(dtype) for dtype, name in STORAGES.items()}
 
 
 def storage_of(elements: np.ndarray) -> TypedStorage:
-    """storage_of(elements) -> the storage of a record that was read, an array of all its elements."""
+    """storage_of(elements) -> the storage of a record, from an array of all its elements."""
     untyped = storage_on(owner_of_memory(elements))
     return TypedStorage(wrap_storage=untyped, dtype=dtypes.convert(elements.dtype), _internal=True)
 
 
 class Part(NamedTuple):
-    """Where a tensor lies in the memory that it shares with others: in elements."""
+    """A tensor's place in memory that it may share with others, in elements."""
 
     memory: np.ndarray  # all of it, as bytes
     offset: int
@@ -51,7 +51,7 @@ def part_of(array: np.ndarray) -> Part:
 
 
 class StorageReader:
-    """The memory that a file has, each record read once."""
+    """The memory in a file; each record is read once."""
 
     def __init__(self, archive: ArchiveReader, mapped_from: Any, locate: Any):
         self._archive, self._path, self._locate = archive, mapped_from, locate
@@ -60,7 +60,7 @@ class StorageReader:
         self.pickle = archive.read("data.pkl").tobytes()
 
     def storage(self, reference: Any) -> TypedStorage:
-        """storage(("storage", type, key, location, numel)) -> what a file refers to by these."""
+        """storage(("storage", type, key, location, numel)) -> the storage that a file's reference names."""
         if not (isinstance(reference, tuple) and len(reference) == 5 and reference[0] == "storage"):
             raise self._archive.damaged(f"expected a reference to a storage, got {reference!r:.200}")
         _, dtype, key, location, numel = reference
@@ -78,7 +78,7 @@ class StorageReader:
         return found
 
     def fill(self) -> None:
-        """fill() does nothing: each storage is read when it is asked for."""
+        """fill() does nothing: each storage is read on request."""
 
     def _elements(self, name: str, dtype: Any) -> np.ndarray:
         data = self._archive.read(name) if self._path is None else self._archive.mapped(name, self._path)
@@ -96,7 +96,7 @@ def rebuild_tensor(
     storage: Any, storage_offset: Any, size: Any, stride: Any, requires_grad: Any = False, hooks: Any = None,
     metadata: Any = None,
 ) -> Tensor:  # fmt: skip
-    """A tensor on elements of a storage. ValueError if they are not all there."""
+    """A tensor on elements of a storage. ValueError if the storage is too small."""
     if (
         not isinstance(storage, TypedStorage)
         or type(storage_offset) is not int
@@ -127,7 +127,7 @@ def rebuild_tensor(
 def rebuild_tensor_of_type(
     storage: Any, storage_offset: Any, size: Any, stride: Any, requires_grad: Any, hooks: Any, dtype: Any, metadata: Any = None
 ) -> Tensor:
-    """A tensor of a type that no storage is named after, on bytes: uint16, uint32, uint64."""
+    """A tensor of a dtype without a storage name, on bytes: uint16, uint32, uint64."""
     if not isinstance(storage, TypedStorage) or type(dtype) is not dtypes.dtype or storage.nbytes() % dtype.itemsize:
         raise ValueError("expected a storage with elements of a dtype")
     typed = TypedStorage(wrap_storage=storage.untyped(), dtype=dtype, _internal=True)
@@ -135,7 +135,7 @@ def rebuild_tensor_of_type(
 
 
 def rebuild_tensor_without_grad(storage: Any, storage_offset: Any, size: Any, stride: Any) -> Tensor:
-    """A tensor as files of old versions name it."""
+    """A tensor in the form of old versions' files."""
     return rebuild_tensor(storage, storage_offset, size, stride)
 
 
@@ -149,7 +149,7 @@ def rebuild_without_elements(dtype: Any, size: Any, stride: Any, requires_grad: 
 
 
 def rebuild_parameter(data: Any, requires_grad: Any, hooks: Any = None, state: Any = None) -> Tensor:
-    """A Parameter, with the attributes that it had."""
+    """A Parameter with its attributes."""
     from ..nn.parameter import Parameter
 
     if not isinstance(data, Tensor) or type(requires_grad) is not bool or hooks:
@@ -161,12 +161,12 @@ def rebuild_parameter(data: Any, requires_grad: Any, hooks: Any = None, state: A
 
 
 def set_attributes(value: Any, state: Any) -> None:
-    """Enter a dict of names into an object's own attributes; ValueError for anything else."""
+    """Set an object's attributes from a dict; ValueError for anything else."""
     if not isinstance(state, dict) or not all(type(name) is str for name in state):
         raise ValueError(f"expected the attributes of a {type(value).__name__} by name, got {type(state).__name__}")
     vars(value).update(state)
 
 
 def no_hooks() -> "OrderedDict[Any, Any]":
-    """What stands for a tensor's hooks, which are not saved."""
+    """Placeholder for a tensor's hooks, which are not saved."""
     return OrderedDict()

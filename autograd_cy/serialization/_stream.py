@@ -1,7 +1,7 @@
-"""Files as PyTorch wrote them before 1.6: pickles one after the other, and then the memory of tensors (facade).
+"""Files of PyTorch before 1.6: consecutive pickles, and then the memory of tensors (facade).
 
-The pickles: a number by which such files are known, the version of the format, what machine wrote it, the objects, and the
-keys of the storages in the order of their memory, each of which begins with the number of its elements in 8 bytes.
+The pickles: a magic number, the version of the format, the machine that wrote it, the objects, and the keys of the storages
+in the order of their memory. Each memory block starts with the number of its elements in 8 bytes.
 """
 
 import io
@@ -19,11 +19,11 @@ from ._storages import storage_of
 _MAGIC = 0x1950A86A20F9469CFC6C
 BEGINNING = b"\x80\x02\x8a\x0a" + _MAGIC.to_bytes(10, "little") + b"."
 _VERSION = 1001
-_HEADER = 3  # pickles before that of the objects
+_HEADER = 3  # pickles before the pickle of the objects
 
 
 class StreamReader:
-    """The pickle of the objects, and storages for them, which are filled when all are known."""
+    """The pickle of the objects, and their storages, which are filled when all are known."""
 
     def __init__(self, file: IO[bytes], name: str, locate: Any):
         self._name, self._locate = name, locate
@@ -80,7 +80,7 @@ class StreamReader:
         return storage._new_wrapped_storage(storage.untyped()[offset * step : (offset + numel) * step])
 
     def fill(self) -> None:
-        """fill() reads the memory of all storages. RuntimeError if it is not as long as it should be."""
+        """fill() reads the memory of all storages. RuntimeError for a wrong length."""
         if not isinstance(self._keys, list) or not {*self._storages} <= {*map(str, self._keys)}:
             raise self._damaged("a storage is missing")
         position = self._memory

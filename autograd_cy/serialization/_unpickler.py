@@ -1,6 +1,6 @@
-"""The objects of a pickle as Python's own machine makes them, for files that are trusted: load(weights_only=False) (facade).
+"""The objects of a trusted pickle, by Python's unpickler: load(weights_only=False) (facade).
 
-A file names classes and functions by PyTorch's names, which are those of this package without `torch` before them.
+A file uses PyTorch's names of classes and functions; this package has the same names in place of `torch`.
 """
 
 import io
@@ -18,7 +18,7 @@ def _rebuild_subclass(rebuild: Any, kind: Any, arguments: Any, state: Any) -> Te
 
 
 def unpickler(pickle_module: Any, data: bytes, storage_of: Callable[[Any], Any], **options: Any) -> Any:
-    """``unpickler(pickle, data, storage_of).load()`` -> the object; `storage_of` finds what a file refers to."""
+    """``unpickler(pickle, data, storage_of).load()`` -> the object; `storage_of` resolves the file's references."""
 
     class Unpickler(pickle_module.Unpickler):
         def persistent_load(self, reference: Any) -> Any:

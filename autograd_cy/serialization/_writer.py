@@ -1,4 +1,4 @@
-"""Objects as a pickle with the names of PyTorch, the memory of tensors apart (facade)."""
+"""Objects as a pickle with PyTorch's names, without the memory of tensors (facade)."""
 
 import functools
 import io
@@ -21,11 +21,11 @@ from ._safe_globals import OURS, TORCH, name_in_torch
 from ._storages import no_hooks, part_of
 
 _BYTES = convert(np.dtype(np.uint8))
-_Pickler: Any = vars(pickle)["_Pickler"]  # the stubs do not know all of it
+_Pickler: Any = vars(pickle)["_Pickler"]  # incomplete in the stubs
 
 
 class _Global(NamedTuple):
-    """What is written as the name of something in a module. Called by nobody: the pickler wants a function here."""
+    """Written as a global name. It is never called, but the pickler requires a callable."""
 
     module: str
     name: str
@@ -34,7 +34,7 @@ class _Global(NamedTuple):
 
 
 class _Reference(NamedTuple):
-    """What is written as a reference to a record."""
+    """Written as a reference to a record."""
 
     storage: tuple[Any, ...]
 
@@ -46,7 +46,7 @@ def _global(name: str) -> _Global:
 
 
 class _Layout(NamedTuple):
-    """What is written as a call of PyTorch's function that finds a layout by its name."""
+    """Written as a call of PyTorch's function that looks up a layout by name."""
 
     name: str
 
@@ -55,15 +55,15 @@ class _Layout(NamedTuple):
 
 
 def _sparse(tensor: Any) -> tuple[Any, tuple[Any, ...]]:
-    """How a sparse tensor is made of its parts; as in PyTorch, whether it requires grad is not written."""
-    from ..sparse._attributes import parts_of  # it is loaded, if there is a sparse tensor
+    """The construction of a sparse tensor from its parts; as in PyTorch, requires_grad is not written."""
+    from ..sparse._attributes import parts_of  # already loaded if there is a sparse tensor
 
     layout, parts = parts_of(tensor)
     return _global("torch._utils._rebuild_sparse_tensor"), (_Layout(str(layout)), parts)
 
 
 def _check_is_portable(of: dtype) -> None:
-    """Refuse longdouble, whose bits another machine would misread."""
+    """Refuse longdouble: its format depends on the machine."""
     if of.name == "longdouble":
         raise NotImplementedError(
             "save(): the bits of a longdouble differ between platforms: save it as float64, or pickle it"
@@ -73,7 +73,7 @@ def _check_is_portable(of: dtype) -> None:
 class Writer(_Pickler):
     """Pickles an object; `storages` are the memories of its tensors, in the order of their numbers.
 
-    The pickler is the one that is written in Python: only that lets one say how a name is written.
+    It derives from the pickler in Python: only there can the writing of names be changed.
     """
 
     dispatch: ClassVar[dict[Any, Any]] = dict(_Pickler.dispatch)
@@ -100,7 +100,7 @@ class Writer(_Pickler):
         return NotImplemented
 
     def save_global(self, obj: Any, name: str | None = None) -> None:
-        """A class or function by its name, which is PyTorch's for what is ours."""
+        """Write a class or function by name: for our objects, PyTorch's."""
         if isinstance(obj, dtype):
             self._write_name(TORCH, obj.name)
         elif isinstance(obj, type) and issubclass(Tensor, obj):
@@ -113,7 +113,7 @@ class Writer(_Pickler):
         self.memoize(obj)
 
     def save_name(self, obj: _Global) -> None:
-        """A name that stands for itself."""
+        """Write a _Global."""
         self._write_name(*obj)
         self.memoize(obj)
 
@@ -124,7 +124,7 @@ class Writer(_Pickler):
         self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
 
     def _tensor(self, tensor: Tensor) -> tuple[Any, tuple[Any, ...]]:
-        """How a tensor is made of its memory."""
+        """The construction of a tensor from its memory."""
         warn_if_has_hooks(tensor)
         if is_sparse_tensor(tensor):
             return _sparse(tensor)
@@ -146,7 +146,7 @@ class Writer(_Pickler):
         return _global("torch._tensor._rebuild_from_type_v2"), (rebuild, type(tensor), place, attributes)
 
     def _place_of(self, tensor: Tensor) -> tuple[Any, ...]:
-        """The record with the tensor's memory, and where it lies in it."""
+        """The record with the tensor's memory, and its place there."""
         part, of = part_of(array_of(tensor)), tensor.dtype
         _check_is_portable(of)
         kind, itemsize = STORAGES.get(of.name, "storage.UntypedStorage"), of.itemsize if of.name in STORAGES else 1
@@ -162,7 +162,7 @@ class Writer(_Pickler):
         return "storage", _global(f"torch.{kind}"), self._key(storage.untyped()._bytes, of), "cpu", len(storage)
 
     def _key(self, memory: np.ndarray, of: dtype) -> str:
-        """The number of the record with that memory, which is a new one if it has not been met."""
+        """The number of the record with that memory, new at its first occurrence."""
         place = memory.ctypes.data, memory.size
         key, known = self._known.setdefault(place if place[1] else (id(memory), 0), (str(len(self.storages)), of))
         if known is not of:
