@@ -1,4 +1,4 @@
-"""The calls of operations by line and kind of operands, and what became of the operands' memory between them (facade)."""
+"""The calls of operations by line and kind of operands, with the reuse of operands' memory between them (facade)."""
 
 import bisect
 from collections import defaultdict
@@ -8,7 +8,7 @@ from .._core.runtime.raw_events import Array, Frame, RawEvent
 from ._operands import nbytes_of
 from ._recording import Recording
 
-LARGE = 1 << 14  # bytes: what is smaller costs what a call costs in any case
+LARGE = 1 << 14  # bytes: for smaller operands, the call's overhead dominates
 OWNED = 4  # NumPy's flag of an array that owns its memory
 
 
@@ -26,7 +26,7 @@ class Calls:
         return self.ns / self.n
 
     def repeated(self) -> list[tuple[int, Array]]:
-        """The large operands that several calls had in common, with their positions; not what was computed anew for each."""
+        """The large operands that several calls share, with their positions; not those recomputed for each call."""
         return [(k, array) for k, array in enumerate(self.operands) if nbytes_of(array) >= LARGE and self.n > len(self.met[k])]
 
 
@@ -58,7 +58,7 @@ def calls_by_line(recording: Recording) -> dict[tuple[Frame, Any], Calls]:
 
 
 class _Written:
-    """How often operations have written to memory: what lies at one address is one tensor only until then."""
+    """How often operations have written to memory. Data at one address is the same tensor only until the next write."""
 
     def __init__(self) -> None:
         self._starts: list[int] = []

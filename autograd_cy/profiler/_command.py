@@ -29,7 +29,7 @@ WIDTH = 100
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    """The options, and what is to be run: everything from the first argument that is no option on is the script's."""
+    """The options, and the script with its arguments: everything from the first argument that is no option."""
     parser = argparse.ArgumentParser(
         prog="python -m autograd_cy.profile", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
         usage="python -m autograd_cy.profile [options] script.py [arguments]",
@@ -76,7 +76,7 @@ class Session:
         self.is_on = not self.is_on
 
     def finish(self) -> None:
-        """Stop, print the report and write the page. Once, also where the script has ended by an exception or by exit()."""
+        """Stop, print the report and write the page, once, even if the script ended by an exception or by exit()."""
         if self.reported:
             return
         self.reported = True
@@ -147,7 +147,7 @@ def lines_text(model: dict[str, Any], rows: int) -> str:
 
 
 def hints_text(model: dict[str, Any]) -> str:
-    """What would be faster, the largest gain first."""
+    """The hints, the largest gain first."""
     lines = ["Hints", "-" * WIDTH]
     for hint in model["hints"]:
         lines.append(f"{place_of(hint['file'], hint['line'], 60)}: {hint['source']}"[:WIDTH])
@@ -166,7 +166,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def place_of(file: str, line: int, width: int) -> str:
-    """A line of a file, the path from here on where that is shorter."""
+    """A line of a file, with a relative path if that is shorter."""
     try:
         file = min(file, os.path.relpath(file), key=len)
     except ValueError:  # on another drive
@@ -181,7 +181,7 @@ def short(text: str, width: int) -> str:
 
 def main() -> NoReturn:
     options = parse(sys.argv[1:])
-    own = (__file__, sys.modules["__main__"].__file__ or "")  # whose frames are no news
+    own = (__file__, sys.modules["__main__"].__file__ or "")  # frames to leave out
     run: Callable[[str], None]
     kind, run = ("-m", runner.run_module) if options.module else ("-c", runner.run_code)
     subject, *arguments = options.module or options.code or options.script
@@ -190,7 +190,7 @@ def main() -> NoReturn:
     sys.argv = [kind, *arguments]
     install_as_torch()
     session = Session(options)
-    atexit.register(session.finish)  # where the script ends by itself, by exit() or in another thread
+    atexit.register(session.finish)  # however the script ends: by itself, by exit() or in another thread
     session.start()
     try:
         run(subject)

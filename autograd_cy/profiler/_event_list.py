@@ -12,7 +12,7 @@ _NO_SPACE = str.maketrans(" ;\t\n", "____")
 
 
 class EventList(list[AnyEvent]):
-    """``EventList(events)`` is a list of events with their table, their sums by name, and what can be written to files.
+    """``EventList(events)`` is a list of events with their table, their sums by name, and exports to files.
 
     >>> from autograd_cy.autograd.profiler_util import EventList, FunctionEvent
     >>> events = EventList([FunctionEvent(0, "step", 1, 0.0, 10.0), FunctionEvent(1, "aten::mul", 1, 2.0, 5.0)])
@@ -65,7 +65,7 @@ class EventList(list[AnyEvent]):
     ) -> str:
         """table(sort_by, row_limit=100) is the text of a table with one row for each event.
 
-        `sort_by` names what is sorted by, largest first: cpu_time, cpu_time_total, self_cpu_time_total, cpu_memory_usage,
+        `sort_by` is the sort key, largest first: cpu_time, cpu_time_total, self_cpu_time_total, cpu_memory_usage,
         self_cpu_memory_usage, count, flops, or any other number of an event. `row_limit=-1` shows all rows. `time_unit` is
         "s", "ms" or "us"; without it each time has its own. AttributeError for a key that events have not.
         """
@@ -81,7 +81,7 @@ class EventList(list[AnyEvent]):
     ) -> "EventList":
         """key_averages() has the sums of all events of a name; at wish apart by input shapes, and by the n innermost frames.
 
-        AssertionError unless the events know what is inside of what. Operations have no overloads here.
+        AssertionError unless the events form a tree (`_build_tree`). Operations have no overloads here.
         """
         if not self._tree_built:
             raise AssertionError("Expected tree to be built before calling key_averages")
@@ -107,11 +107,11 @@ class EventList(list[AnyEvent]):
         return total
 
     def supported_export_stacks_metrics(self) -> list[str]:
-        """The metrics that export_stacks takes; those of devices are zero here."""
+        """The metrics that export_stacks takes; device metrics are zero here."""
         return list(_METRICS)
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
-        """export_stacks(path, metric) writes the metric, in whole us, by the stack that led to it: what flame graphs take.
+        """export_stacks(path, metric) writes the metric, in whole us, by stack, for flame graphs.
 
         A line is `outer;inner;event 12`. ValueError for a metric that isn't listed. (PyTorch's leave out the event's own name
         and what took less than 1 us; here such events are added up.)
@@ -129,7 +129,7 @@ class EventList(list[AnyEvent]):
     def export_chrome_trace(self, path: str) -> None:
         """export_chrome_trace(path) writes the events for chrome://tracing and Perfetto, without arrows.
 
-        That of the profiler itself has the arrows from operations to their backward nodes, too.
+        The profiler's own export also has arrows from operations to their backward nodes.
         """
         write_events(path, [event for event in self if isinstance(event, FunctionEvent)])
 

@@ -1,4 +1,4 @@
-"""FunctionEvent and FunctionEventAvg: one event of the profiler, and the sum of those of one name (facade)."""
+"""FunctionEvent and FunctionEventAvg: one event of the profiler, and the sum of events with the same name (facade)."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -26,7 +26,7 @@ class Interval:
 
 
 class Kernel(NamedTuple):
-    """What a device ran; there are none here.
+    """A kernel on a device; there are none here.
 
     >>> from autograd_cy.autograd.profiler_util import Kernel
     >>> Kernel("gemm", 0, 1.5).name
@@ -39,7 +39,7 @@ class Kernel(NamedTuple):
 
 
 class FormattedTimesMixin:
-    """Times as text, and averages, for what has sums of times in us and a count. Nothing runs on a device here.
+    """Times as text, and averages, for classes with sums of times in us and a count. Nothing runs on a device here.
 
     >>> from autograd_cy.autograd.profiler_util import FunctionEvent
     >>> FunctionEvent(0, "aten::mul", thread=1, start_us=10.0, end_us=12.5).cpu_time_str
@@ -74,7 +74,7 @@ class FormattedTimesMixin:
 
     @property
     def self_cpu_time_total_str(self) -> str:
-        """The time of all calls without what was called inside, with its unit."""
+        """The time of all calls without nested calls, with its unit."""
         return format_time(self.self_cpu_time_total)
 
 
@@ -82,9 +82,9 @@ class FunctionEvent(FormattedTimesMixin):
     """``FunctionEvent(id, name, thread, start_us, end_us)`` is one call of an operation, or one region; made by the profiler.
 
     `time_range` is in us since the start, `cpu_children` and `cpu_parent` are the events inside and around it in its
-    thread. `self_cpu_time_total` is its time without that of its children. `scope` is 0 for operations, 1 for backward
-    nodes, 7 for what users named. `fwd_thread` is the thread in which a backward node was recorded, else 0. Of memory,
-    `cpu_memory_usage` is what was allocated less what was given back. `node_id` is the caller's number of a machine.
+    thread. `self_cpu_time_total` is its time without its children. `scope` is 0 for operations, 1 for backward nodes, 7 for
+    regions that users named. `fwd_thread` is the thread in which a backward node was recorded, else 0.
+    `cpu_memory_usage` is the allocated minus the freed memory. `node_id` is the caller's number of a machine.
 
     >>> from autograd_cy.autograd.profiler_util import FunctionEvent
     >>> walk = FunctionEvent(0, "step", thread=1, start_us=0.0, end_us=10.0)
@@ -135,7 +135,7 @@ class FunctionEvent(FormattedTimesMixin):
         self.is_async, self.is_user_annotation = is_async, is_user_annotation
         self.device_resource_id = thread
 
-    # made when somebody asks: with an empty list of each kind for each event, the garbage collector takes most of the time
+    # created on demand: with empty lists in each event, the garbage collector would take most of the time
 
     @cached_property
     def time_range(self) -> Interval:
@@ -149,7 +149,7 @@ class FunctionEvent(FormattedTimesMixin):
 
     @cached_property
     def kernels(self) -> list[Kernel]:
-        """What a device ran."""
+        """Kernels on devices."""
         return []
 
     @cached_property
@@ -188,13 +188,13 @@ class FunctionEvent(FormattedTimesMixin):
         return []
 
     def append_cpu_child(self, child: "FunctionEvent") -> None:
-        """Put an event directly inside this one; its time and memory are no longer this one's own."""
+        """Put an event directly inside this one; its time and memory no longer count as this event's own."""
         self.cpu_children.append(child)
         self.self_cpu_time_total -= child.cpu_time_total
         self.self_cpu_memory_usage -= child.cpu_memory_usage
 
     def set_cpu_parent(self, parent: "FunctionEvent") -> None:
-        """Say which event is directly around this one."""
+        """Set the event directly around this one."""
         self.cpu_parent = parent
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""How many floating point operations an operation takes, as PyTorch's profiler estimates them."""
+"""PyTorch's estimates of the floating-point operations of an operation."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -43,6 +43,6 @@ WHOLES = ("aten::matmul", "aten::linear", "aten::addmm", "aten::baddbmm")  # cou
 
 
 def flops_of(name: str, shapes: Sequence[Shape]) -> int:
-    """The operations of a call with operands of these shapes; 0 where there is no formula."""
+    """The operations of a call with operands of these shapes; 0 if there is no formula."""
     n, formula = _FORMULAS.get(name, (0, None))
     return formula(shapes) if formula is not None and len(shapes) >= n else 0

@@ -11,7 +11,7 @@ def format_time(time_us: float) -> str:
 
 
 def format_time_in(time_us: float, unit: str | None) -> str:
-    """A time in the unit that is asked for; without one, in the one that suits it."""
+    """A time in the requested unit, or in a suitable one."""
     if unit not in ("s", "ms", "us"):
         return format_time(time_us)
     return f"{time_us / {'s': 1e6, 'ms': 1e3, 'us': 1.0}[unit]:.3f}{unit}"
@@ -31,7 +31,7 @@ def format_memory(nbytes: int) -> str:
 
 
 def scale_of_flops(smallest: int) -> tuple[float, str]:
-    """By what to divide numbers of operations of which this is the smallest, and the name of the unit."""
+    """The divisor and the unit for numbers of operations, from the smallest one."""
     units = ("FLOPs", "KFLOPs", "MFLOPs", "GFLOPs", "TFLOPs", "PFLOPs")
     k = min((len(str(smallest)) - 1) // 3, len(units) - 1)
     return 1000.0**k, units[k]

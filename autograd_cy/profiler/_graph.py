@@ -1,4 +1,4 @@
-"""The graph of a tensor for the page: nodes of one name and one line are one, with what they keep alive (facade)."""
+"""The graph of a tensor for the page: nodes of the same name and line are merged, with the memory they keep (facade)."""
 
 from typing import Any
 
@@ -12,11 +12,11 @@ _LEAF = 2  # the kind of memory that is a leaf's
 
 
 def graph_of(tensor: Any) -> dict[str, Any]:
-    """graph_of(tensor) -> {"nodes": [...], "edges": [[id, id], ...]}: what the page draws. Nothing is unpacked, no hook runs.
+    """graph_of(tensor) -> {"nodes": [...], "edges": [[id, id], ...]}: data for the page. Nothing is unpacked, no hook runs.
 
-    `bytes` is what nodes saved and no leaf has; memory that several share is counted at the one that was recorded first.
-    `shape` and `dtype` are those of the result where they are known, and the same for all nodes that are folded into one.
-    TypeError for what is no Tensor, RuntimeError for one that requires no grad.
+    `bytes` counts saved memory that is no leaf's; shared memory counts at the node that was recorded first. `shape` and
+    `dtype` are the result's if they are known and the same for all merged nodes. TypeError unless it is a Tensor,
+    RuntimeError if it requires no grad.
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"export_html(): graph must be a Tensor, not {type(tensor).__name__}")
@@ -41,7 +41,7 @@ def graph_of(tensor: Any) -> dict[str, Any]:
 
 
 def _rows(nodes: list[Any], tensor: Any) -> list[dict[str, Any]]:
-    """What is shown of each node, as if it were alone, with nothing counted yet."""
+    """The displayed data of each node by itself, before counting."""
     (names, name_of), (places, place_of) = survey.names_of(nodes), survey.places_of(nodes)
     outputs = survey.outputs_of(nodes)
     for k, leaf in survey.leaves_among(nodes):
@@ -58,7 +58,7 @@ def _rows(nodes: list[Any], tensor: Any) -> list[dict[str, Any]]:
 
 
 def _kept_by(nodes: list[Any], tensor: Any) -> list[int]:
-    """The bytes that each node keeps and none before it."""
+    """The bytes that each node keeps and no earlier one does."""
     columns = holdings_of(nodes, [tensor])
     sizes = np.where(columns["kind"] == _LEAF, 0, columns["bytes"])
     first = np.zeros(len(sizes), np.intp)

@@ -1,7 +1,7 @@
-"""prof.hints(): lines of the user's code that lose time in casts, copies, layouts and new memory, and what they would gain.
+"""prof.hints(): lines of the user's code that lose time in casts, copies, layouts and new memory, with the possible gain.
 
-Each rule looks at the calls of one operation on one kind of operands from one line, and measures what it says: the operation
-is called again on operands as they would be.
+Each rule looks at the calls of one operation on one kind of operands from one line. It measures the gain by calling the
+operation again on better operands.
 """
 
 import html
@@ -18,7 +18,7 @@ from ._operands import nbytes_of, shown_line, source_of
 from ._recording import Recording
 from ._replay import Replay, converted, dense
 
-WORTH = 0.002  # of the recorded time, which waiting threads may have made long: what gains less is not said
+WORTH = 0.002  # smallest reported gain, as a part of the recorded time, which waiting threads may have prolonged
 WORTH_NS = 20_000
 MANY = 100  # calls from one line
 PRODUCTS = ("matmul", "mm", "bmm", "mv", "addmm", "linear")
@@ -26,7 +26,7 @@ COPIES = ("contiguous", "clone", "reshape", "flatten")
 
 
 class Hint(NamedTuple):
-    """A line that loses time: what about, and how much it would gain in all calls that were recorded, in ns."""
+    """A line that loses time: the reason, and the possible gain in all recorded calls, in ns."""
 
     file: str
     line: int
@@ -93,7 +93,7 @@ def casts(calls: Calls, replay: Replay) -> Iterator[Found]:
 
 
 def copied_products(calls: Calls, replay: Replay) -> Iterator[Found]:
-    """A product of a matrix that BLAS can't read where it lies."""
+    """A product with a matrix that BLAS can't read in place."""
     if calls.name not in PRODUCTS:
         return
     for k, array in calls.repeated():
@@ -107,7 +107,7 @@ def copied_products(calls: Calls, replay: Replay) -> Iterator[Found]:
 
 
 def copies(calls: Calls, replay: Replay) -> Iterator[Found]:
-    """The same tensor is copied again and again, or what was expanded is written out."""
+    """The same tensor is copied repeatedly, or an expanded tensor is materialized."""
     if calls.name not in COPIES or not calls.operands or calls.result is None:
         return
     (source, *_), result = calls.operands, calls.result
@@ -125,7 +125,7 @@ def copies(calls: Calls, replay: Replay) -> Iterator[Found]:
 
 
 def layouts(calls: Calls, replay: Replay) -> Iterator[Found]:
-    """An operand lies so that its elements can't be read one after the other."""
+    """An operand's elements can't be read in memory order."""
     if not _is_elementwise(calls.name) and calls.name not in ("sum", "mean", "softmax", "amax", "amin", "var", "std", "norm"):
         return
     apart = [array for _, array in calls.repeated() if not _reads_well(array, calls.operands)]
@@ -141,7 +141,7 @@ def layouts(calls: Calls, replay: Replay) -> Iterator[Found]:
 
 
 def new_memory(calls: Calls, replay: Replay) -> Iterator[Found]:
-    """A result takes new memory, while that of an operand is given up."""
+    """A result takes new memory, while an operand's memory is freed."""
     if not _is_elementwise(calls.name) or calls.recorded or calls.replaced * 2 < calls.n or calls.result is None:
         return
     first = calls.operands[0]
@@ -165,7 +165,7 @@ def single_elements(calls: Calls, replay: Replay) -> Iterator[Found]:
 
 
 def _gain(calls: Calls, replay: Replay, k: int, better: Array) -> float:
-    """What a call gains if its k-th operand is another."""
+    """The gain of a call from replacing its k-th operand."""
     return replay.gain_ns(calls, [*calls.operands[:k], better, *calls.operands[k + 1 :]])
 
 
@@ -181,7 +181,7 @@ def _is_arithmetic(name: str) -> bool:
 
 
 def _reads_well(array: Array, others: tuple[Array, ...]) -> bool:
-    """Whether an array is dense, in the order of all others of its shape; or repeats what it has."""
+    """Whether an array is dense in the order of all others of its shape, or is broadcast."""
     if any(stride == 0 for stride in array.strides) or len(array.shape) == 0:
         return True
     order = sorted(range(len(array.shape)), key=lambda axis: (-array.strides[axis], axis))

@@ -14,7 +14,7 @@ from ._operands import shown_line, source_of
 from ._recording import Recording
 
 WIDTH = 100
-CATEGORIES = 8  # of PyTorch; the last is for what is not known
+CATEGORIES = 8  # of PyTorch; the last one is "unknown"
 STYLE = (
     "body{font:14px system-ui,sans-serif;margin:24px;color:#1c1c1c;background:#fff;max-width:1040px}"
     "table{border-collapse:collapse}td,th{padding:3px 12px 3px 0;text-align:left}"
@@ -24,7 +24,7 @@ STYLE = (
 
 
 class Held(NamedTuple):
-    """What one line holds: bytes, and in how many blocks. A line without a file stands for what no operation took.
+    """The memory that one line holds: bytes, and the number of blocks. Memory that no operation took has no file.
 
     >>> from autograd_cy.profiler._memory import Held
     >>> Held("/home/me/step.py", 12, "y = x * x", 400000, 1).bytes
@@ -39,7 +39,7 @@ class Held(NamedTuple):
 
 
 class Peak(NamedTuple):
-    """The moment when most was alive: ns since the start, bytes, the line that was running, and what was held, by line.
+    """The moment of most live memory: ns since the start, bytes, the running line, and the memory held by each line.
 
     >>> from autograd_cy.profiler._memory import Peak
     >>> Peak(0, 0, "", -1, "", []).held
@@ -57,7 +57,7 @@ class Peak(NamedTuple):
 class MemoryTimeline:
     """What memory_timeline() found: `times` in ns since the start, and `bytes`, alive after each, against the start.
 
-    `peak` is the moment when most was alive, `older_bytes` what was older than the recording and was given back in it.
+    `peak` is the moment of most live memory, `older_bytes` counts blocks older than the recording that were freed in it.
 
     >>> import autograd_cy as ag
     >>> x = ag.ones(100_000)
@@ -80,7 +80,7 @@ class MemoryTimeline:
         self.older_bytes = sum(change.nbytes for change in changes_of(recording) if change.older)
 
     def _held_after(self, k: int) -> list[Held]:
-        """What lines hold after the k-th change, the largest first."""
+        """The memory that lines hold after the k-th change, the largest first."""
         sums: dict[Frame, list[int]] = {}
         for change in changes_of(self._recording, k):
             row = sums.setdefault(change.place, [0, 0])
@@ -150,7 +150,7 @@ def export_timeline(prof: Any, path: str | os.PathLike[str]) -> None:
 
 
 def sizes_by_category(prof: Any) -> list[Any]:
-    """[times in us, [[0, bytes of each category], ...]]. All stand in the category "unknown", the last of PyTorch's eight.
+    """[times in us, [[0, bytes of each category], ...]]. All are in the category "unknown", the last of PyTorch's eight.
 
     It begins with the blocks that are older than the recording and are given back in it.
     """
@@ -178,7 +178,7 @@ def raw_changes(prof: Any) -> list[tuple[int, int, int, int]]:
 
 
 def page_of(timeline: MemoryTimeline) -> str:
-    """One HTML file without scripts or network: the picture, and what was held at the peak."""
+    """One HTML file without scripts or network: the picture, and the memory held at the peak."""
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Memory over time</title>'
         f"<style>{STYLE}</style></head><body><h1>Memory over time</h1>{timeline._repr_html_()}</body></html>\n"

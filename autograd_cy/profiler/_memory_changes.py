@@ -1,12 +1,12 @@
-"""What happened to blocks of memory while a profile was recorded: who took them, who gave them back, what lines hold (facade).
+"""Allocations and deallocations of memory blocks during a recording, and the blocks that each line holds (facade).
 
 NOTE [Memory over time]
-  1. What is counted is blocks of the pool: memory of results of 64 kB and more. Smaller results, and arrays that NumPy made
-     (`ones`, `from_numpy`), are not.
-  2. The curve begins at 0 and counts against the start. A block that is older than the recording and is given back in it makes
-     the curve fall, as the process's own count does; it is no line's, and is added up apart.
-  3. A block that is taken where one was alive already was given back between two recordings: `acc_events=True` joins them.
-  4. Memory is held by the line whose operation took it, in the backward by the line that recorded the node.
+  1. Only blocks of the pool count: memory of results of 64 kB and more. Smaller results, and arrays that NumPy made (`ones`,
+     `from_numpy`), don't.
+  2. The curve is relative to the start and begins at 0. Freeing a block that is older than the recording makes it fall, like
+     the process's own count; such blocks belong to no line and are counted separately.
+  3. If a block is allocated where one was alive, that one was freed between two recordings, which `acc_events=True` joins.
+  4. The line whose operation allocated memory holds it; in the backward, the line that recorded the node.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,7 +19,7 @@ NOWHERE = Frame("", -1, "")  # of memory that no operation took
 
 
 class Change(NamedTuple):
-    """A block that was taken (`nbytes` > 0) or given back, and the line that took it; `older` than the recording or not."""
+    """A block that was allocated (`nbytes` > 0) or freed, its allocating line, and if it is `older` than the recording."""
 
     position: int
     nbytes: int
@@ -28,7 +28,7 @@ class Change(NamedTuple):
 
 
 def changes_of(recording: Recording, stop: int | None = None) -> Iterator[Change]:
-    """What happened to blocks, in order; two changes of one position where a block had been given back unseen."""
+    """All changes in order; two changes at one position if a block had been freed between recordings."""
     living: dict[int, tuple[int, Frame]] = {}
     for index, allocation in enumerate(recording.memory[:stop]):
         nbytes, place = living.pop(allocation.address, (0, NOWHERE))
@@ -43,7 +43,7 @@ def changes_of(recording: Recording, stop: int | None = None) -> Iterator[Change
 
 
 def place_of(recording: Recording, event: int) -> Frame:
-    """The line of the user's code that an event comes from; not that of a region, where memory is nobody's."""
+    """The line of the user's code that an event comes from; NOWHERE for a region."""
     while event >= 0:
         if recording.events[event].kind == "region":
             break
@@ -54,7 +54,7 @@ def place_of(recording: Recording, event: int) -> Frame:
 
 
 def lines_over_time(recording: Recording, places: Iterable[int], n: int) -> tuple[list[Frame | None], list[list[int]]]:
-    """What lines hold after so many changes each: the n lines that hold most ever, then None for all others.
+    """The bytes that lines hold after so many changes each: the n lines that ever hold most, then None for all others.
 
     `places` rise. Each row has one entry for each of them.
     """

@@ -13,7 +13,7 @@ COLORS = ("#3b6fb6", "#d1732c", "#3d8f5f", "#b04a5a", "#7a62a8", "#8a6d3b", "#2f
 
 
 def picture_of(recording: Recording, label: str) -> str:
-    """What lines hold over time, one above the other. A column of pixels shows the most that was alive within it."""
+    """The memory that lines hold over time, stacked. A column of pixels shows the maximum within it."""
     columns, duration = _columns(recording), recording.end - recording.begin
     lines, held = lines_over_time(recording, columns.values(), LINES)
     most = max([*(sum(column) for column in zip(*held, strict=True)), 1]) * 1.05
@@ -31,7 +31,7 @@ def picture_of(recording: Recording, label: str) -> str:
 
 
 def _columns(recording: Recording) -> dict[int, int]:
-    """By column of pixels the place of the largest number of bytes in it, in rising order."""
+    """For each column of pixels, the place of its largest number of bytes, in ascending order."""
     times, live = recording.live_bytes()
     columns: dict[int, int] = {}
     span = max(recording.end - recording.begin, 1)

@@ -1,4 +1,4 @@
-"""The model of the page that export_html writes: columns of numbers, and lists of the texts that they point into."""
+"""The model of the page that export_html writes: columns of numbers, and lists of texts to which they refer."""
 
 import sys
 from collections import defaultdict
@@ -29,7 +29,7 @@ class Pool(Generic[T]):
 
 
 def model_of(prof: Any, graph: Any = None) -> dict[str, Any]:
-    """What a page shows of a profile: a dict that can be written as JSON. Times are ns since the start.
+    """The data of a profile's page: a dict that can be written as JSON. Times are ns since the start.
 
     `events` has columns with one entry for each event, by thread and start. Their `name`, `kind`, `file`, `function` and
     `shape` are places in the lists beside it, -1 where there is none; `parent` and `forward` are places among the events.
@@ -120,7 +120,7 @@ def _table(recording: Recording) -> list[dict[str, Any]]:
 
 
 def _lines(recording: Recording) -> list[dict[str, Any]]:
-    """Self time by line of the user's code, backward nodes at the line that recorded them; calls are those of operations."""
+    """Self time by line of the user's code, backward nodes at the line that recorded them; counts calls of operations."""
     sums: dict[Frame, list[int]] = defaultdict(lambda: [0, 0])
     for stack, own, event in zip(recording.stacks, recording.self_times, recording.events, strict=True):
         if stack:

@@ -18,7 +18,7 @@ Layouts = tuple[tuple[tuple[int, ...], tuple[int, ...], str, int], ...]
 
 
 def layouts_of(operands: Sequence[Array]) -> Layouts:
-    """What many calls have in common: the shapes, strides and dtypes of operands, to be a key."""
+    """The shapes, strides and dtypes of operands, as a key for calls that share them."""
     return tuple([(a.shape, a.strides, a.dtype, a.itemsize) for a in operands])
 
 
@@ -28,7 +28,7 @@ Made = TypeVar("Made")
 class ByLayout(Generic[Made]):
     """ByLayout(make).of(operands) is make(operands), made once for all operands of the same layouts.
 
-    The tuples must live as long as this: a recording has the same one for many events, which then is not looked into again.
+    The tuples must outlive it: a recording has the same tuple for many events, so lookups go by identity first.
     """
 
     def __init__(self, make: Callable[[tuple[Array, ...]], Made]):
@@ -37,7 +37,7 @@ class ByLayout(Generic[Made]):
         self._by_layout: dict[Layouts, Made] = {}
 
     def of(self, operands: tuple[Array, ...]) -> Made:
-        """What is made of them."""
+        """The cached result for these operands."""
         found = self._by_identity.get(id(operands))
         if found is None:
             key = layouts_of(operands)
@@ -78,5 +78,5 @@ def source_of(place: Any) -> str:
 
 
 def shown_line(place: Any) -> str:
-    """step.py:12, or what stands for a line where there is none."""
+    """step.py:12, or a placeholder if there is no line."""
     return f"{place.file.rpartition('/')[2]}:{place.line}" if place.line > 0 else "(no operation)"

@@ -1,9 +1,9 @@
-"""prof.overhead(): how much of each operation's time is arithmetic, and how much is what stands around it (facade).
+"""prof.overhead(): each operation's time split into arithmetic and overhead (facade).
 
-An event sees an operation as a whole: to look at the clock between its parts would cost more than the parts. So the parts
-are measured apart, afterwards: allocation and freeing on results of the same type and shape, recording on small tensors,
-arithmetic by calling the operation again on such operands and on operands of one element. What is left is dispatch: finding
-the loop, and all that a program's first look at code and memory takes.
+An event covers a whole operation, since reading the clock between its parts would cost more than the parts. So the parts are
+measured separately afterwards: allocation and freeing with results of the same type and shape, recording with small tensors,
+arithmetic by calling the operation again on such operands and on operands of one element. The rest is dispatch: finding the
+loop, and cache misses of code and memory.
 """
 
 import statistics
@@ -24,13 +24,13 @@ from ._replay import DTYPES, Replay
 
 PARTS = ("dispatch", "type choice", "allocation", "arithmetic", "recording", "freeing")
 OWNED = 4  # NumPy's flag of an array that owns its memory
-LARGEST_TRIED = 1 << 24  # bytes: what a larger result takes is that of one of these
-SMALL = 1000.0  # ns of arithmetic: what is less is less than the noise of the rest
+LARGEST_TRIED = 1 << 24  # bytes: larger results are timed as one of this size
+SMALL = 1000.0  # ns of arithmetic: less than this is noise
 ROUNDS = 9
 
 
 class Part(NamedTuple):
-    """The time of the calls of one operation, or of those of one line, by its parts; in ns.
+    """The time of the calls of one operation or of one line, by parts; in ns.
 
     All but `freeing` add up to `total`; results and nodes are freed later.
     """
@@ -47,7 +47,7 @@ class Part(NamedTuple):
 
 
 class Constants(NamedTuple):
-    """What each call takes, whatever its operands are; in ns."""
+    """The time of a call that doesn't depend on its operands; in ns."""
 
     type_choice: float
     recording: float
@@ -84,7 +84,7 @@ class Overhead:
 
 
 def overhead_of(prof: Any) -> Overhead:
-    """What the operations of a profile that recorded shapes consist of. RuntimeError if it did not."""
+    """The parts of a profile's operations. RuntimeError unless it recorded shapes."""
     recording = prof.recording
     if not prof.record_shapes:
         raise RuntimeError("overhead() compares with results of the same shape: it needs profile(record_shapes=True)")
@@ -101,7 +101,7 @@ def overhead_of(prof: Any) -> Overhead:
 
 
 class _Parts:
-    """Takes the time of events apart."""
+    """Splits the time of events into parts."""
 
     def __init__(self, recording: Recording, constants: Constants):
         self.recording, self.constants, self.replay = recording, constants, Replay()
@@ -110,7 +110,7 @@ class _Parts:
         self.allocations: dict[tuple[str, tuple[int, ...]], tuple[float, float]] = {}
 
     def in_order(self) -> list[int]:
-        """The operations, those first from which others are judged."""
+        """The operations; those from which others are estimated come first."""
         ops = [i for i, event in enumerate(self.recording.events) if event.kind == "op"]
         return sorted(ops, key=lambda i: self.replay.arithmetic_ns(self.recording.events[i]) or SMALL)
 
@@ -128,7 +128,7 @@ class _Parts:
         return total, dispatch, choice, making, arithmetic, entering, freeing + (known.freeing_node if recorded else 0.0)
 
     def rest(self, i: int, time: float) -> tuple[float, float]:
-        """Dispatch and arithmetic. Where there is much arithmetic, or none to be measured, dispatch is that of others."""
+        """Dispatch and arithmetic. If arithmetic dominates or can't be measured, dispatch is estimated from other calls."""
         arithmetic = self.replay.arithmetic_ns(self.recording.events[i])
         if arithmetic is not None and arithmetic < SMALL:
             dispatch = max(time - arithmetic, 0.0)
@@ -138,7 +138,7 @@ class _Parts:
         return dispatch, time - dispatch
 
     def allocation(self, result: Array | None) -> tuple[float, float]:
-        """What it takes to make a result like that, and to free it; nothing if its memory is another's."""
+        """The time to allocate such a result, and to free it; 0 if it doesn't own its memory."""
         if result is None or not result.flags & OWNED:
             return 0.0, 0.0
         key = (result.dtype, result.shape)
@@ -158,7 +158,7 @@ def _allocation(result: Array) -> tuple[float, float]:
 
 
 def measured_constants() -> Constants:
-    """What a call takes without arithmetic to speak of: of `mul`, on tensors of one element."""
+    """The time of a call with negligible arithmetic: `mul` on tensors of one element."""
     number, leaf = full((1,), 1.0), full((1,), 1.0, requires_grad=True)
     multiply = OPS["mul"].function
     choice = type_choice_ns(DTYPES["float32"], DTYPES["float32"], 1000)

@@ -1,7 +1,7 @@
-"""The page of a profile: one HTML file without a network, made of a model and of what lies in `page/`.
+"""The page of a profile: one HTML file that needs no network, made of a model and the files in `page/`.
 
-The model is one of columns, so that 10^5 events are a few megabytes that a browser parses at once; what is drawn from it is
-made in the browser, by the scripts. They share one scope, and stand in the page in the order of SCRIPTS.
+The model consists of columns, so that 10^5 events are a few megabytes that a browser parses at once. Scripts in the browser
+draw everything from it. They share one scope, in the order of SCRIPTS.
 """
 
 import html
@@ -29,14 +29,14 @@ SCRIPTS = (
     "main",
 )
 
-# What would end the script element that holds the model, or begin a comment in it, can stand in JSON's strings alone.
+# Text that would end the model's script element, or begin a comment in it, can occur only inside JSON strings.
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 PLACE = re.compile(r"<!-- (title|style|model|script) -->")
 
 
 def as_json(model: dict[str, Any]) -> str:
-    """The model as JSON that may stand in a script element: ASCII, so U+2028 is escaped, and without `<`, `>`, `&`.
+    """The model as JSON that is safe inside a script element: ASCII, so U+2028 is escaped, and without `<`, `>`, `&`.
 
     Arrays and numbers of NumPy are taken as lists and numbers. ValueError for NaN and infinities, which JSON hasn't.
     """

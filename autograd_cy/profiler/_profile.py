@@ -21,12 +21,12 @@ from ._steps import TRANSITIONS, always_record
 class profile:
     """``with profile() as prof`` records operations, backward nodes, phases of the engine and named regions of a block.
 
-    `record_shapes` keeps the shapes of operands, `profile_memory` counts what is allocated and given back, `with_stack`
-    keeps whole stacks where otherwise one line is kept, `with_flops` counts operations of products. A `schedule` says in
-    which steps to record; `step()` ends a step, and `on_trace_ready(prof)` is called at the end of each cycle. `acc_events`
-    keeps the events of former cycles. `buffer_events` is how many events there is room for in each thread; a UserWarning
-    says how many had none. Profilers may be nested. Activities of devices are given up with a warning; AssertionError if
-    nothing is left. `with_modules` changes nothing, as in PyTorch for modules that weren't compiled.
+    `record_shapes` keeps the shapes of operands, `profile_memory` counts allocated and freed memory, `with_stack` keeps
+    whole stacks instead of one line, `with_flops` counts operations of products. A `schedule` says in which steps to record;
+    `step()` ends a step, and `on_trace_ready(prof)` is called at the end of each cycle. `acc_events` keeps the events of
+    former cycles. `buffer_events` is the capacity for events of each thread; a UserWarning says how many were lost.
+    Profilers may be nested. Device activities are dropped with a warning; AssertionError if none is left. `with_modules`
+    changes nothing, as in PyTorch for modules that weren't compiled.
 
     >>> import autograd_cy as ag
     >>> from autograd_cy.profiler import profile
@@ -95,7 +95,7 @@ class profile:
         self._change(self.current_action, None)
 
     def step(self) -> None:
-        """step() ends a step and begins the next: with a schedule, what is done may change."""
+        """step() ends a step and begins the next; with a schedule, the action may change."""
         self._end_step()
         before = self.current_action
         self.current_action = self._action_of(self.step_num + 1)
@@ -170,7 +170,7 @@ class profile:
     def key_averages(
         self, group_by_input_shape: bool = False, group_by_stack_n: int = 0, group_by_overload_name: bool = False
     ) -> EventList:
-        """key_averages() has the sums of all events of a name; at wish apart by input shapes, and by the n innermost frames.
+        """key_averages() has the sums of events by name; optionally also by input shapes and by the n innermost frames.
 
         Shapes need record_shapes=True, more than one frame with_stack=True.
         """
@@ -205,7 +205,7 @@ class profile:
     def memory_timeline(self) -> Any:
         """memory_timeline() is the memory alive over time, its peak, and the lines that held it. Needs profile_memory=True.
 
-        Counted are the arrays of 64 kB and more that operations made.
+        It counts arrays of 64 kB and more that operations made.
         """
         self._results("looking at the memory timeline")
         return _part("_memory").timeline_of(self)
@@ -213,8 +213,8 @@ class profile:
     def export_memory_timeline(self, path: str | os.PathLike[str], device: str | None = None) -> None:
         """export_memory_timeline(path) writes the live bytes over time. It needs profile_memory=True.
 
-        A page with a picture for .html; else PyTorch's [times in us, bytes by category], of which all are "unknown" here, or
-        single changes for .raw.json.gz. What ends in .gz is compressed.
+        A page with a picture for .html, single changes for .raw.json.gz, else PyTorch's [times in us, bytes by category],
+        where all categories are "unknown". Paths that end in .gz are compressed.
         """
         self._results("exporting the memory timeline")
         _part("_memory").export_timeline(self, path)
@@ -222,8 +222,8 @@ class profile:
     def export_html(self, path: str | os.PathLike[str], graph: Any = None) -> None:
         """export_html(path) writes one page with all that is known: flame chart, table, lines, hints, memory.
 
-        `graph` is a tensor whose graph is drawn there, too: nodes of one name and line as one. What they saved is known before
-        a backward has freed it.
+        The page also draws the graph of the tensor `graph`, with nodes of the same name and line merged. Their saved memory is
+        known only until a backward frees it.
         """
         text = _part("_page").render(model_of(self, graph))
         with open(path, "w", encoding="utf-8") as file:
@@ -235,7 +235,7 @@ class profile:
         return _part("_hints").hints_of(self)
 
     def overhead(self) -> Any:
-        """overhead() says how much of each operation's time is arithmetic, and how much what is around it."""
+        """overhead() splits each operation's time into arithmetic and overhead."""
         self._results("measuring overhead")
         return _part("_overhead").overhead_of(self)
 
@@ -251,7 +251,7 @@ class profile:
     preset_metadata_json = add_metadata_json
 
     def toggle_collection_dynamic(self, enable: bool, activities: Iterable[Any]) -> None:
-        """toggle_collection_dynamic() is not there: a schedule, or stop() and start(), say what is recorded."""
+        """toggle_collection_dynamic() is not supported: use a schedule, or stop() and start()."""
         raise NotImplementedError("toggle_collection_dynamic: use a schedule, or stop() and start() with acc_events=True")
 
     def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:
@@ -264,5 +264,5 @@ class profile:
 
 
 def _part(name: str) -> Any:
-    """A part of the profiler that few need."""
+    """Import a rarely used part of the profiler."""
     return importlib.import_module(f"{__package__}.{name}")

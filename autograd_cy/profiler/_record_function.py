@@ -10,8 +10,8 @@ from .._core.runtime.events import begin_region, end_region
 class record_function(contextlib.ContextDecorator):
     """``with record_function(name)`` gives a block a name in profiles; as a decorator, each call of a function.
 
-    `args` is a text that goes into the trace. Where no profiler records, it does next to nothing. TypeError if the name is
-    not a str.
+    `args` is a text that goes into the trace. Without a recording profiler, the cost is negligible. TypeError if the name
+    is not a str.
 
     >>> from autograd_cy.profiler import profile, record_function
     >>> @record_function("two layers")

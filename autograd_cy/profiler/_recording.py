@@ -1,4 +1,4 @@
-"""What one recording of the profiler holds, and what follows from it for each event: names, self times, bytes, origins."""
+"""A recording of the profiler, and derived data of each event: names, self times, bytes, origins."""
 
 import functools
 from collections import defaultdict
@@ -7,7 +7,7 @@ from .._core.runtime.raw_events import Frame, RawAllocation, RawEvent
 
 _RECORDING = ("op", "function")  # the kinds of events that record nodes
 _NUMBERED = ("op", "function", "backward")
-_PRODUCED_BY_USERS = ("function", "hook")  # what runs in them has a place of its own in the user's code
+_PRODUCED_BY_USERS = ("function", "hook")  # operations inside have their own place in the user's code
 
 
 class Recording:
@@ -64,7 +64,7 @@ class Recording:
 
     @functools.cached_property
     def self_times(self) -> list[int]:
-        """The time of each event without that of the events directly inside it. A loop that threads share is part of one."""
+        """The time of each event without the events directly inside it. A shared loop counts as part of its event."""
         times = [event.end - event.start for event in self.events]
         for i, event in enumerate(self.events):
             if event.parent >= 0:
@@ -83,7 +83,7 @@ class Recording:
 
     @functools.cached_property
     def self_bytes(self) -> list[int]:
-        """What each event allocated, less what it gave back, without the events inside it."""
+        """The bytes that each event allocated minus those it freed, without the events inside it."""
         own = [0] * len(self.events)
         for allocation in self.memory:
             if allocation.event >= 0:
@@ -103,8 +103,8 @@ class Recording:
     def forward(self) -> list[int]:
         """For each backward event the operation that recorded its node, else -1.
 
-        It is the innermost one that holds the node's number. Threads number their nodes independently, so that of the
-        event's own thread is preferred, and of several the last before it.
+        It is the innermost one with the node's number. Threads number nodes independently, so an operation of the event's
+        own thread is preferred, and among several the last one before the event.
         """
         recorded: dict[int, list[int]] = defaultdict(list)
         for i, event in enumerate(self.events):
@@ -128,8 +128,8 @@ class Recording:
     def stacks(self) -> list[tuple[Frame, ...]]:
         """Where in the user's code each event comes from, innermost frame first.
 
-        A backward event, and the operations inside it, come from the line of the operation that recorded the node; but what
-        a Function's backward or a hook calls comes from there.
+        A backward event, and the operations inside it, come from the line of the operation that recorded the node. Operations
+        in a Function's backward or a hook come from their own lines.
         """
         stacks: list[tuple[Frame, ...]] = []
         inherits: list[bool] = []

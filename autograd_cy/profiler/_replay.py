@@ -1,4 +1,4 @@
-"""Operations called again on arrays like those that were recorded, to see what they take by themselves (facade)."""
+"""Timing of operations by calling them again on arrays like the recorded ones (facade)."""
 
 import contextlib
 import functools
@@ -21,7 +21,7 @@ from ._calls import Calls
 DTYPES = {dtype.name: dtype for dtype in all_dtypes()}
 LARGEST = 1 << 26  # bytes: larger operands are not made again
 ROUNDS = 5
-NOTICEABLE = 0.15  # of a call's time: what gains less is less than the noise
+NOTICEABLE = 0.15  # of a call's time: smaller gains are noise
 SECONDS = 0.0005  # of a round, at least
 PAIRED_ROUNDS = 15
 
@@ -38,7 +38,7 @@ def median_ns(step: Callable[[], Any]) -> float:
 def paired_ns(first: Callable[[], Any], second: Callable[[], Any]) -> tuple[float, float]:
     """The least time of a call of each, in ns, measured by turns on one thread.
 
-    What else runs on the machine never makes a call shorter; but threads that wait for each other then wait for it, too.
+    Other programs never make a call shorter, but threads that wait for each other would also wait for those.
     """
     steps = (first, second)
     with one_thread():
@@ -49,7 +49,7 @@ def paired_ns(first: Callable[[], Any], second: Callable[[], Any]) -> tuple[floa
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """Kernels have one thread in the block, and BLAS where threadpoolctl is there to tell it."""
+    """Kernels have one thread in the block; so has BLAS if threadpoolctl is installed."""
     before = get_num_threads()
     set_kernel_threads(1)
     try:
@@ -75,7 +75,7 @@ def _seconds(step: Callable[[], Any], repeats: int) -> float:
 
 
 def made_like(array: Array) -> Any | None:
-    """A tensor of ones with that type and layout; None where that can't be, or would be too large."""
+    """A tensor of ones with that type and layout; None if it is impossible or too large."""
     if any(stride < 0 for stride in array.strides) or not all(array.shape):
         return None
     reach = array.itemsize + sum((size - 1) * stride for size, stride in zip(array.shape, array.strides, strict=True))
@@ -96,7 +96,7 @@ def dense(array: Array) -> Array:
 
 
 def converted(array: Array, dtype: str) -> Array:
-    """The same array in another type, its elements as far apart in numbers as they were."""
+    """The same array in another type, with the same strides in elements."""
     size = DTYPES[dtype].itemsize
     return array._replace(dtype=dtype, itemsize=size, strides=tuple(s // array.itemsize * size for s in array.strides))
 
@@ -109,7 +109,7 @@ class Replay:
         self._pairs: dict[Any, tuple[float, float]] = {}
 
     def call_ns(self, name: str, operands: Sequence[Array]) -> float | None:
-        """What a call takes on operands like these; None if it can't be made, or takes arguments that are not known."""
+        """The time of a call on operands like these; None if it fails or needs unknown arguments."""
         operands = [array._replace(address=0) for array in operands]
         key = (name, tuple(operands))
         if key not in self._times:
@@ -118,9 +118,9 @@ class Replay:
         return self._times[key]
 
     def gain_ns(self, calls: Calls, better: Sequence[Array] | None = None) -> float:
-        """What one of the calls gains on better operands, or without such, in place; 0 if that is not noticeable.
+        """The gain of a call from better operands or, without these, from working in place; 0 if it is not noticeable.
 
-        It is the measured part of what the calls took: they may have had several threads.
+        It is the measured fraction of the recorded time, since the calls may have had several threads.
         """
         operands, other = calls.operands, None if better is None else tuple(better)
         key = (calls.name, operands, other)
@@ -132,7 +132,7 @@ class Replay:
         return min(now - then, share * calls.mean_ns) if share > NOTICEABLE else 0.0
 
     def arithmetic_ns(self, event: RawEvent) -> float | None:
-        """What a call takes more on its operands than on operands of one element."""
+        """The extra time of a call compared with operands of one element."""
         if event.operands is None or event.result is None or not event.operands:
             return None
         whole = self.call_ns(event.name, event.operands)

@@ -51,7 +51,7 @@ def supported_activities() -> set[ProfilerActivity]:
 
 
 def kineto_available() -> bool:
-    """``kineto_available()`` is False: PyTorch's library for traces isn't there. All that it is asked for works without.
+    """``kineto_available()`` is False: PyTorch's library for traces isn't used. All its functions work without it.
 
     >>> from autograd_cy.profiler import kineto_available
     >>> kineto_available()
@@ -102,7 +102,7 @@ def schedule(
 
 
 def checked_activities(activities: Iterable[Any]) -> set[ProfilerActivity]:
-    """What is there of the activities that were asked for, bare or as keys of dicts with filters; a warning for the others."""
+    """The supported ones of the requested activities (bare, or keys of dicts with filters); warns of the others."""
     found: set[ProfilerActivity] = set()
     for item in activities:
         if not isinstance(item, (ProfilerActivity, dict)):

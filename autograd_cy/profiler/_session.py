@@ -1,4 +1,4 @@
-"""One recorder after the other, and what the last has seen: the part that torch.profiler and the older profiler share."""
+"""A sequence of recorders and the last recording: code shared by torch.profiler's profiler and the older one."""
 
 import os
 import time
@@ -18,7 +18,7 @@ BUFFER_EVENTS = 1 << 18  # of each thread
 
 
 class Session:
-    """Records, and makes events of it when they are asked for. `recording` is the raw material; None while there is none."""
+    """Records, and makes events on demand. `recording` has the raw data; None if there is none."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Session:
         self._events: EventList | None = None
 
     def prepare(self) -> None:
-        """Get the buffers ready. What was recorded before is dropped, unless events are accumulated."""
+        """Prepare the buffers. Former recordings are dropped unless events are accumulated."""
         if self._is_recording:
             raise RuntimeError("Profiler is already enabled on this thread")
         if self.recording is not None and not self.acc_events:
@@ -92,7 +92,7 @@ class Session:
         self._recorder = None
 
     def recorded(self) -> Recording:
-        """What was recorded. AssertionError if nothing was, RuntimeError while it goes on."""
+        """The recording. AssertionError if there is none, RuntimeError while it is running."""
         if self._is_recording:
             raise RuntimeError("The profiler is still recording: its results are there after stop(), or the end of its block")
         if self.recording is None:

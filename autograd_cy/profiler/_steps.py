@@ -1,4 +1,4 @@
-"""What the profiler does when its action changes from one step to the next, and when a trace is ready."""
+"""The profiler's reactions to changes of its action between steps, and to a finished trace."""
 
 import os
 import socket
@@ -34,7 +34,7 @@ TRANSITIONS: dict[tuple[ProfilerAction, ProfilerAction | None], tuple[str, ...]]
 
 
 def always_record(step: int) -> ProfilerAction:
-    """The schedule of a profiler that was given none."""
+    """The default schedule."""
     return ProfilerAction.RECORD
 
 

@@ -12,7 +12,7 @@ _GAP = "  "
 
 
 class TableOptions(NamedTuple):
-    """What the arguments of EventList.table say, and what the profiler was asked for."""
+    """The arguments of EventList.table, and the options of the profiler."""
 
     row_limit: int = 100
     max_src_column_width: int | None = 75
@@ -26,7 +26,7 @@ class TableOptions(NamedTuple):
 
 
 class Column(NamedTuple):
-    """One column: its header, its width, and what it says of an event; the first line of it is in the event's own row."""
+    """One column: its header, its width, and its lines for an event; the first line is in the event's own row."""
 
     header: str
     width: int
@@ -98,7 +98,7 @@ def _end_of(path: str, width: int) -> str:
 
 
 def shown_events(events: Sequence[AnyEvent], options: TableOptions) -> Sequence[AnyEvent]:
-    """Those that the table has rows for."""
+    """The events that have rows in the table."""
     if options.top_level_events_only:
         events = [event for event in events if event.cpu_parent is None]
     return events if options.row_limit < 0 else events[: options.row_limit]

@@ -2,13 +2,13 @@
 
 NOTE [Traces]
 
-1. Slices of a thread nest, and lines are sorted by time; of two that begin together the outer one comes first.
-2. Times are us with the digits of the ns, and a quarter of one added: Perfetto's older releases cut off what is below a ns,
-   its newer ones round, and 0.001 us is no double. So both find the same ns, and a slice never outlasts the one around it.
-3. `displayTimeUnit` is "ms", and comes first: with "ns" older releases took all times for ns.
-4. An arrow begins (`s`) at the start of the operation's slice and ends (`f`, bound to the slice around it) at that of the
-   backward node; each has its line right after its slice, before any slice that begins inside at the same time.
-5. Threads have small numbers: Python's identifiers don't fit the 32 bits that a viewer has for them.
+1. Slices of a thread nest, and lines are sorted by time; if two begin together, the outer one comes first.
+2. Times are in us with ns digits, plus a quarter ns: Perfetto's older releases truncate to ns, newer ones round, and 0.001 us
+   is not representable. So both find the same ns, and a slice never outlasts the one around it.
+3. `displayTimeUnit` is "ms", and comes first: with "ns", older releases took all times as ns.
+4. An arrow begins (`s`) at the start of the operation's slice and ends (`f`, bound to the enclosing slice) at the start of the
+   backward node's. Each line of an arrow follows its slice, before any slice that begins inside at the same time.
+5. Threads have small numbers, since viewers have only 32 bits for Python's identifiers.
 """
 
 import gzip
@@ -26,7 +26,7 @@ _CATEGORIES = {"op": "cpu_op", "backward": "cpu_op", "function": "cpu_op", "regi
 
 
 def write_recording(path: str | os.PathLike[str], recording: Recording, metadata: dict[str, str]) -> None:
-    """Write a recording with its arrows; `metadata` has JSON texts by their keys. What ends in .gz is compressed."""
+    """Write a recording with its arrows; `metadata` has JSON texts by key. Paths that end in .gz are compressed."""
     lines = [*_slices(recording), *_live_bytes(recording)]
     lines.sort(key=lambda line: line[0])  # stable: case 1 of NOTE [Traces]
     threads = [(k + 1, name) for k, (_, name) in enumerate(recording.threads)]
@@ -34,7 +34,7 @@ def write_recording(path: str | os.PathLike[str], recording: Recording, metadata
 
 
 def write_events(path: str | os.PathLike[str], events: Sequence[FunctionEvent]) -> None:
-    """Write events that stand for themselves."""
+    """Write events without a recording."""
     ordered = sorted(events, key=lambda e: (e.time_range.start, -e.time_range.end))
     texts = (
         f'{{"ph":"X","cat":"cpu_op","name":{_quoted(e.trace_name)},"pid":{os.getpid()},"tid":{e.thread},'
@@ -78,7 +78,7 @@ def _slices(recording: Recording) -> Iterable[tuple[int, str]]:
 
 
 class _Details:
-    """The arguments of slices; what many have in common is written once."""
+    """The arguments of slices; texts shared by many are made once."""
 
     def __init__(self, recording: Recording):
         self.recording = recording
@@ -111,7 +111,7 @@ def _operands_as_json(operands: tuple[Array, ...]) -> str:
 
 
 def _live_bytes(recording: Recording) -> Iterable[tuple[int, str]]:
-    """A counter of the bytes that are alive, against those at the start."""
+    """A counter of live bytes, relative to the start."""
     pid = os.getpid()
     for time, live in zip(*recording.live_bytes(), strict=True):
         start = time - recording.begin
