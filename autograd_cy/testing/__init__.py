@@ -1,4 +1,4 @@
-"""What tests of gradients and of tensors need, under the names of torch.testing and beyond (facade).
+"""Tools for tests of gradients and tensors: torch.testing and more (facade).
 
 `strategies` and the examples of `check_gradients` need the extra: ``pip install "autograd_cy[testing]"``.
 

@@ -1,4 +1,4 @@
-"""assert_allclose: what assert_close was before (facade)."""
+"""assert_allclose: the predecessor of assert_close (facade)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Derivatives of batches are those of each sample: checks that give a Finding, or None (facade)."""
+"""Checks that batched derivatives equal each sample's; each returns a Finding or None (facade)."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ Dims = tuple[int | None, ...]
 
 
 def batched(subject: Subject) -> Finding | None:
-    """is_grads_batched=True gives what one call for each incoming gradient gives."""
+    """is_grads_batched=True gives the same as one call for each incoming gradient."""
     subject.only_tensors("batches")
     rng, outputs, run = np.random.default_rng(5), subject.point.outputs, subject.fresh()
     reached = [k for k, y in enumerate(run.outputs) if y.requires_grad]
@@ -38,7 +38,7 @@ def batched(subject: Subject) -> Finding | None:
 
 
 def _refused(error: Exception) -> Exception:
-    """What an error within vmap comes to: NotApplicable if it says that it is vmap's."""
+    """The error to raise for an error within vmap: NotApplicable if it is vmap's own."""
     return NotApplicable(f"it can't be batched: {first_line(error)}") if "vmap" in str(error) else error
 
 
@@ -49,7 +49,7 @@ def _stacked(rows: Any, dim: int) -> Array | None:
 
 
 def mapped(subject: Subject) -> Finding | None:
-    """The function within vmap, and its gradient there, are those of each sample alone: along any dimension, of any inputs."""
+    """Within vmap, along any dimension of any inputs, the function and its gradient equal each sample's alone."""
     subject.only_tensors("batches")
     n = len(subject.point.arrays)
     refusal = ""
@@ -90,13 +90,13 @@ def _mapped_along(subject: Subject, dims: Dims) -> Finding | None:
 
 
 def _batch_size(arrays: list[Array]) -> int:
-    """How many samples: as many as a dimension has, where a mistake of dimensions hides best."""
+    """The number of samples: the size of some dimension, so that mixed-up dimensions are hardest to notice."""
     sizes = [n for a in arrays for n in a.shape if 2 <= n <= 4]
     return sizes[0] if sizes else 2
 
 
 def batched_tangents(subject: Subject) -> Finding | None:
-    """Forward mode within vmap gives what one evaluation for each tangent gives."""
+    """Forward mode within vmap gives the same as one evaluation for each tangent."""
     subject.only_tensors("batches")
     rng, point = np.random.default_rng(6), subject.point
     several = [from_real(rng.standard_normal(real_size(point.arrays)), point.arrays) for _ in range(2)]

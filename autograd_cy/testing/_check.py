@@ -1,8 +1,8 @@
-"""check_gradients: one call that proves the derivatives of a function, or names what is wrong with them (facade).
+"""check_gradients: one call that checks the derivatives of a function and explains mistakes (facade).
 
-_point evaluates the function, _differences finds slopes that say what they are worth, _compare holds derivatives against
-them, the modules named _..._checks look at what else a derivative must do, _culprit and _patterns say what a mistake looks
-like, and _report writes it down.
+_point evaluates the function, _differences finds slopes with error estimates, _compare compares derivatives with them, the
+modules named _..._checks check other properties of derivatives, _culprit and _patterns identify mistakes, and _report
+writes the report.
 """
 
 import functools
@@ -65,25 +65,25 @@ def check_gradients(
     seed: int = 0,
     raise_exception: bool = True,
 ) -> Verdict:
-    """``check_gradients(f, *inputs)`` proves the derivatives of `f`, or raises GradientError with what is wrong.
+    """``check_gradients(f, *inputs)`` checks the derivatives of `f`; raises GradientError with an explanation.
 
     f: a function, a Function's ``apply``, or a module, whose parameters are differentiated like its inputs.
-    inputs: what `f` takes. Tensors that require grad are differentiated; all else is passed as it is. Where one of them is a
-    hypothesis strategy (`autograd_cy.testing.strategies`), `f` is checked for many examples of it, and a failure is shrunk
+    inputs: the arguments of `f`. Tensors that require grad are differentiated; others are passed unchanged. If one of them is
+    a hypothesis strategy (`autograd_cy.testing.strategies`), `f` is checked for many examples of it, and a failure is shrunk
     to the smallest one; this needs the extra ``autograd_cy[testing]``.
     gradient: the gradient of a NumPy function `f` that returns a number, written by hand: it takes the same arrays and returns
     an array for each of floating dtype. Of a function that returns an array it is the Jacobian, of f's shape + the input's.
     mode: "full" looks at each entry of the Jacobian, "probe" along random directions, which costs the same for any size;
-    "auto" takes what is cheaper. miss: the probability of missing an error in probe mode; `Verdict.odds` says of which size.
+    "auto" takes the cheaper one. miss: the probability of missing an error in probe mode; `Verdict.odds` has its size.
     skip: names of checks to leave out (the keys of `Verdict.checks`). seed: of the random directions.
     max_examples: of strategies. raise_exception: False to get the Verdict of a wrong derivative, too.
 
-    Derivatives are held against differences that choose their own step and say what they are worth (and the complex step,
-    where `f` is analytic), in double precision. A slope that has two sides is a kink, where each value between them is right.
+    Derivatives are compared, in double precision, with finite differences of adaptive step and known error (and the complex
+    step, if `f` is analytic). At a kink, where left and right slopes differ, any value between them is right.
     Then: forward mode, second order, batches, create_graph, subsets of inputs, other layouts and precisions, missing
     and zero incoming gradients, that nothing is written to or shared, and that all of it can be repeated.
 
-    GradientError: a derivative is wrong. ValueError, TypeError: there is nothing to check, or an argument is no good.
+    GradientError: a derivative is wrong. ValueError, TypeError: there is nothing to check, or an argument is invalid.
 
     >>> import autograd_cy as ag
     >>> w = ag.randn(3, 2, dtype=ag.float64, requires_grad=True)
@@ -110,9 +110,9 @@ def check_gradients(
 
 @public
 def gradients(*inputs: Any, **options: Any) -> Callable[[Callable[..., Any]], Callable[[], None]]:
-    """``@gradients(*inputs, **options)`` makes of a function a test of its derivatives, for pytest or unittest.
+    """``@gradients(*inputs, **options)`` turns a function into a test of its derivatives, for pytest or unittest.
 
-    The arguments are those of `check_gradients`; the test takes none.
+    It takes the arguments of `check_gradients`; the test takes none.
 
     >>> import autograd_cy as ag
     >>> @ag.testing.gradients(ag.ones(2, dtype=ag.float64, requires_grad=True))
@@ -160,12 +160,12 @@ class Examination:
 
     @functools.cached_property
     def subject(self) -> Subject:
-        """The gradients there, for the checks that hold them against others."""
+        """The gradients there, for checks that compare them with others."""
         return Subject(self.point, self.seed)
 
     @functools.cached_property
     def slopes(self) -> list[Slope]:
-        """Those of each entry."""
+        """The slopes of each entry."""
         return jacobian_of_slopes(self.point)
 
     @functools.cached_property
@@ -174,7 +174,7 @@ class Examination:
         return Probes(self.point, self.count, self.seed)
 
     def against_differences(self, forward: bool) -> Finding | None:
-        """Hold one mode's derivatives against differences."""
+        """Compare one mode's derivatives with differences."""
         if not real_size(self.point.arrays) or not self.point.value.size:
             raise NotApplicable("there are no numbers to differentiate")
         if self.full:
@@ -190,7 +190,7 @@ class Examination:
         return finding
 
     def _at_ties(self) -> Finding | None:
-        """What is tied must also be right where it stays tied; of single entries any value between two slopes is."""
+        """Ties must also be right if they move together; for single entries, any value between two slopes is right."""
         values = to_real(self.point.arrays)
         if np.unique(values).size == values.size:
             return None
@@ -309,7 +309,7 @@ def _has_no_forward_mode(name: str, error: Exception) -> bool:
 
 
 def _raised(name: str, error: Exception) -> Finding:
-    """The finding that an error within a check comes to."""
+    """The finding for an error within a check."""
     text = f"{type(error).__name__}: {error}"
     culprit = RAISED_IN.get(name, "raises")
     if isinstance(error, ShapeError) or ("invalid gradient" in text and "shape" in text):

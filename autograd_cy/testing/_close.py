@@ -1,8 +1,8 @@
-"""assert_close: tensors, arrays, numbers and containers of them against what was expected (facade).
+"""assert_close: compares tensors, arrays, numbers and containers of them with expected ones (facade).
 
-First both sides are walked together: each pair of leaves becomes a comparison, and what can't be compared is an error
-before any value is looked at. Then the pairs are compared in order, and the first that differs is reported. The texts
-are PyTorch's.
+First both sides are traversed together: each pair of leaves becomes a comparison, and pairs that can't be compared are an
+error before any value is read. Then the pairs are compared in order, and the first difference is reported. The texts are
+PyTorch's.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ def assert_close(
     """assert_close(actual, expected): AssertionError where they differ by more than `atol + rtol * |expected|`.
 
     Both are tensors, NumPy arrays, numbers, bools, None, or sequences and mappings of these, nested as you like; one kind on
-    both sides (a list may stand for a tuple). Infinite values must be equal; so must all values of integer types.
+    both sides (lists and tuples are compatible). Infinite values must be equal; so must all values of integer types.
 
     * `rtol`, `atol`: both or none; without them 1e-3 and 1e-5 for float16, 1.6e-2 and 1e-5 for bfloat16, 1.3e-6 and 1e-5 for
       float32 and complex64, 1e-7 and 1e-7 for float64, complex128 and numbers, 1e-10 and 1e-10 for longdouble, 0 for what has
@@ -55,10 +55,10 @@ def assert_close(
     * `check_stride`: whether strides must be the same. `check_device` and `check_layout` are PyTorch's: all tensors lie
       strided in the memory of the CPU here.
     * `allow_subclasses`: whether a tensor or array may be compared with one of a subclass.
-    * `msg`: the text of a failure, or a function that makes it of ours.
+    * `msg`: the text of a failure, or a function from our text to it.
 
-    Raises AssertionError if lengths, keys, shapes, types or values differ; TypeError for what can't be compared;
-    ValueError for `rtol` without `atol`, or the other way.
+    Raises AssertionError if lengths, keys, shapes, types or values differ; TypeError for operands that can't be compared;
+    ValueError for `rtol` without `atol` or vice versa.
 
     >>> import autograd_cy as ag
     >>> ag.testing.assert_close({"w": ag.ones(2), "lr": 0.1}, {"w": ag.tensor([1.0, 1.0000001]), "lr": 0.1})
@@ -156,7 +156,7 @@ def _check_keys(actual: set[Any], expected: set[Any], path: Path) -> None:
 
 
 def _comparison(actual: Any, expected: Any, path: Path, rules: _Rules) -> Callable[[], str | None]:
-    """The comparison of two leaves; TypeError for those of no kind, or of two kinds."""
+    """The comparison of two leaves; TypeError for unsupported or different kinds."""
     if actual is None or expected is None:
         return lambda: None if actual is expected else f"None mismatch: {actual} is not {expected}"
     if _both(actual, expected, (bool, np.bool_)):

@@ -1,7 +1,7 @@
-"""Gradients and tangents against slopes: entry by entry, or along random directions (facade).
+"""Comparison of gradients and tangents with slopes: entry by entry, or along random directions (facade).
 
-A derivative agrees with a slope if it lies between those to the left and to the right, give or take what they may be off.
-A mismatch counts only if other steps show it too, and if it is more than rounding makes of the derivative itself.
+A derivative agrees with a slope if it lies between the slopes to the left and to the right, within their error. A mismatch
+counts only if other steps show it too, and if it exceeds the effect of rounding on the derivative itself.
 """
 
 import math
@@ -12,16 +12,16 @@ import numpy as np
 from ._differences import Array, Slope, finer, rounding_of
 from ._point import NEARBY, Point, from_real, nearby, real_size, to_real
 
-SAFETY = 10.0  # how many times its error estimate a slope may be off
-ROUNDING = 2e-11  # relative to the size of a row, what is put down to rounding
-FEWEST_DIGITS = 4  # of a slope that is good for a verdict
-FLAT = 1e-6  # a slope below this, relative to the function's value, is as good as none
+SAFETY = 10.0  # multiples of its error estimate that a slope may be off
+ROUNDING = 2e-11  # relative to the size of a row: smaller differences count as rounding
+FEWEST_DIGITS = 4  # of a slope that can support a verdict
+FLAT = 1e-6  # a slope below this, relative to the function's value, counts as zero
 MOST = 64  # mismatches that are kept
 OTHER_REACH = 0.37  # the other steps, as a part of the first ones
 
 
 class Mismatch(NamedTuple):
-    """A derivative that is outside of what differences allow: where, and both values."""
+    """A derivative outside of the range of differences: its place, and both values."""
 
     input: int  # a real coordinate of the inputs, or -1 where all move
     output: int  # a real coordinate of the outputs, or -1
@@ -33,11 +33,11 @@ class Mismatch(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """What a comparison came to: mismatches, the worst first; the digits to which all else agrees, and how much that is."""
+    """The result of a comparison: mismatches, the worst first; the digits to which the rest agrees, and its size."""
 
     mismatches: list[Mismatch]
     digits: int
-    unknown: int  # entries or directions of which differences say nothing
+    unknown: int  # entries or directions for which differences are inconclusive
     known: int
     resolution: float = 0.0  # in probe mode, an error of a directional derivative that would be seen
 
@@ -79,7 +79,7 @@ class Tally:
             self._mismatches.append((float(excess[k]), Mismatch(row, int(k), *values, kink)))
 
     def result(self) -> Comparison:
-        """What it has come to."""
+        """The result so far."""
         worst = [mismatch for _, mismatch in sorted(self._mismatches, key=lambda pair: -pair[0])]
         return Comparison(worst[:MOST], max(self.digits, 0), self.unknown, self.known, self.resolution)
 
@@ -164,11 +164,11 @@ class ShapeError(Exception):
 class Probes:
     """Random directions of a point, with the slopes along them.
 
-    Entries are normal: a direction of this kind is orthogonal to an error of the Jacobian, or nearly so, least often. With an
-    error of rank one and Frobenius norm e, |v' E u| is e |a b| with normal a and b, and that is below t e with probability
+    Entries are normal: such directions are least often (nearly) orthogonal to an error of the Jacobian. With an error of rank
+    one and Frobenius norm e, |v' E u| is e |a b| with normal a and b, which is below t e with probability
     2/pi * t * (1 + log 2 - gamma - log t) for small t; with other errors less often.
 
-    `together`: entries of one value move as one, so that what is tied stays tied.
+    `together`: entries of equal value move together, so that ties stay ties.
     """
 
     def __init__(self, point: Point, count: int, seed: int, together: bool = False) -> None:
@@ -183,7 +183,7 @@ class Probes:
     def weighted(self, k: int) -> tuple[Slope, float]:
         """probes.weighted(k): the slope of `v' f` along u, the k-th of both, and how large its terms are."""
         slope = self.slopes[k]
-        self.v[k] = v = np.where(slope.known, self.v[k], 0.0)  # an output of which differences say nothing gets no seed
+        self.v[k] = v = np.where(slope.known, self.v[k], 0.0)  # an output with unknown slope gets no seed
         size = float(np.sqrt(np.sum((v * np.where(slope.known, slope.middle, 0.0)) ** 2)))
         return Slope(*(np.array([number]) for number in slope.weighted(v))), size
 
@@ -213,7 +213,7 @@ def probe_forward(probes: Probes) -> Comparison:
 
 
 def probes_for(miss: float) -> tuple[int, float]:
-    """probes_for(miss): how many pairs, and what part of an error of rank one they see but with that probability."""
+    """probes_for(miss): the number of pairs, and the part of a rank-one error that they miss with that probability."""
     count = max(2, math.ceil(-math.log10(miss) - 1e-9))
     once = miss ** (1 / count)
     low, high = 1e-9, 0.5
@@ -234,7 +234,7 @@ def _below(t: float) -> float:
 def confirmed(point: Point, mismatch: Mismatch, direction: Array, seed: Array, forward: bool) -> bool:
     """confirmed(point, mismatch, ...): whether the derivative of `seed' f` along the direction is off with other steps, too.
 
-    The derivative is computed again where the inputs are a rounding error away: what that moves it by is no mistake.
+    The derivative is recomputed at inputs a rounding error away: a change of that size is no mistake.
     """
     other = point.slope(direction, OTHER_REACH).weighted(seed)
     here = directional(point, point.arrays, direction, seed, forward)

@@ -1,4 +1,4 @@
-"""Where a gradient is wrong, and what the mistake looks like (facade)."""
+"""Locates and identifies mistakes in gradients (facade)."""
 
 from typing import NamedTuple
 
@@ -10,8 +10,8 @@ from ._patterns import alike, guess
 from ._point import Point, Run, from_real, real_size, to_real
 from ._verdict import Finding
 
-AROUND = 32  # points at which slopes are looked at
-SAMPLED = 256  # entries of an input that are looked at one by one, of a larger one
+AROUND = 32  # points at which slopes are computed
+SAMPLED = 256  # entries that are checked one by one in a larger input
 
 
 class Coordinate(NamedTuple):
@@ -36,7 +36,7 @@ def coordinate(arrays: list[Array], k: int) -> Coordinate:
 def explain_backward(
     point: Point, comparison: Comparison, probes: Probes | None, slopes: list[Slope] | None
 ) -> Finding | None:
-    """explain_backward(point, comparison, ...): the finding that mismatches come to; None if none of them is a mistake."""
+    """explain_backward(point, comparison, ...): the finding for mismatches; None if none of them is a mistake."""
     run = point.run([a.copy() for a in point.arrays])
     for mismatch in comparison.mismatches[: MOST if probes is None else 1]:
         if probes is not None:
@@ -66,7 +66,7 @@ def _finding(point: Point, mismatch: Mismatch, run: Run, slopes: list[Slope] | N
 
 
 def _is_transposed(point: Point, run: Run, slopes: list[Slope]) -> bool:
-    """Whether each entry of the Jacobian stands where its mirror image should."""
+    """Whether the Jacobian is transposed."""
     size = point.value.size
     if size != len(slopes) or size < 2:
         return False
@@ -77,7 +77,7 @@ def _is_transposed(point: Point, run: Run, slopes: list[Slope]) -> bool:
 
 
 def explain_ties(point: Point, comparison: Comparison, probes: Probes) -> Finding | None:
-    """explain_ties(point, comparison, probes): the same of what is wrong only where entries of one value move together."""
+    """explain_ties(point, comparison, probes): the same for mistakes that show only if equal entries move together."""
     for mismatch in comparison.mismatches:
         u, v = probes.u[mismatch.input], probes.v[mismatch.input]
         if confirmed(point, mismatch, u, v, forward=False):
@@ -89,8 +89,8 @@ def explain_ties(point: Point, comparison: Comparison, probes: Probes) -> Findin
 def _is_limit(point: Point, direction: Array, mismatch: Mismatch) -> bool:
     """Whether the derivative is one of a point nearby, where slopes jump: an element of Clarke's generalized gradient.
 
-    Where values are tied, sorting or topk picks one of several smooth pieces, and its gradient is right, though the slopes on
-    both sides of a single coordinate may be those of other pieces.
+    At ties, sorting or topk picks one of several smooth pieces, and its gradient is right, though the slopes on both sides of
+    a single coordinate may belong to other pieces.
     """
     lows, highs = [], []
     for seed in range(AROUND):
@@ -106,7 +106,7 @@ def _is_limit(point: Point, direction: Array, mismatch: Mismatch) -> bool:
 
 
 def _worst_input(point: Point, u: Array, v: Array, g: Array) -> int:
-    """The input coordinate that is wrong most: the half that is off more, over and over."""
+    """The worst input coordinate, by bisection: take the half with the larger error."""
     moving = np.arange(u.size)
     while moving.size > 1:
         halves = np.array_split(moving, 2)
@@ -121,7 +121,7 @@ def _off(point: Point, u: Array, v: Array, g: Array, moving: Array) -> float:
 
 
 def _entry(point: Point, k: int, run: Run) -> Mismatch:
-    """The Jacobian's entry that is wrong most of an input coordinate."""
+    """The worst entry of the Jacobian for an input coordinate."""
     slope = point.slope(unit(real_size(point.arrays), k))
     low, high = 0, point.value.size
     while high - low > 1:  # the half of the outputs that is off more
@@ -147,8 +147,8 @@ def _pulled(point: Point, k: int, seed: Array, run: Run) -> float:
 def _guess(point: Point, k: int, run: Run, slopes: list[Slope] | None) -> tuple[str, str]:
     """The mistake in the gradient of the input that has this coordinate, for a random incoming gradient.
 
-    It has to explain what is seen near the point, too: at one point, and of few entries, everything looks like a factor. The
-    incoming gradient is real, so that a conjugate shows; unless the gradient is wrong for imaginary ones only.
+    It has to explain nearby points too: at one point with few entries, everything looks like a factor. The incoming gradient
+    is real, so that a conjugate shows; unless the gradient is wrong for imaginary ones only.
     """
     source = coordinate(point.arrays, k).array
     points = [near for near in (point.near(1), point.near(2)) if near is not None]

@@ -1,9 +1,9 @@
-"""Slopes of a curve by finite differences, with what they may be off (facade).
+"""Slopes of a curve by finite differences, with error estimates (facade).
 
 Central differences at h, h/2, h/4, ... have an error that is a series in h**2, which Richardson's extrapolation removes term
-by term. How far neighbours in its table are apart tells what the result is worth (Ridders 1982, Advances in Engineering
-Software 4, 75-76), and of each output the best estimate is kept: so it is the function that chooses its step. The second
-difference, divided by h, goes to zero where the curve is smooth and to the difference of the two slopes where it has a kink.
+by term. The distance of neighbours in its table estimates the error (Ridders 1982, Advances in Engineering Software 4,
+75-76). The best estimate of each output is kept, so the step adapts to the function. The second difference divided by h
+converges to zero if the curve is smooth, and to the difference of the two slopes at a kink.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ def rounding_of(values: Array) -> float:
 
 
 def finer(values: Array) -> float:
-    """finer(values): how much smaller roundings of their type are than those of float64."""
+    """finer(values): the factor by which their type rounds finer than float64."""
     return rounding_of(values) / EPSILON
 
 
@@ -43,7 +43,7 @@ class Interval(NamedTuple):
     error: float
 
     def off(self, derivative: float) -> float:
-        """interval.off(derivative): how far outside it is; inf for what is not finite."""
+        """interval.off(derivative): the distance outside of the interval; inf unless finite."""
         off = max(self.low - derivative, derivative - self.high, 0.0)
         return off if np.isfinite(off) else float("inf")
 
@@ -53,11 +53,11 @@ class Slope(NamedTuple):
 
     low: Array
     high: Array
-    error: Array  # inf where nothing is known
+    error: Array  # inf if nothing is known
 
     @property
     def middle(self) -> Array:
-        """What a central difference shows."""
+        """The slope of a central difference."""
         return (self.low + self.high) / 2
 
     @property
@@ -71,7 +71,7 @@ class Slope(NamedTuple):
         return np.asarray(np.isfinite(self.error))
 
     def weighted(self, weights: Array) -> "Interval":
-        """slope.weighted(weights): that of the outputs' weighted sum, without those of which nothing is known."""
+        """slope.weighted(weights): the slope of the weighted sum of outputs, without outputs of unknown slope."""
         weights, known = weights[self.known], self.known
         ends = weights * self.low[known], weights * self.high[known]
         error = float(np.sum(np.abs(weights) * self.error[known]))
@@ -81,10 +81,10 @@ class Slope(NamedTuple):
 def slope(curve: Curve, origin: Array, reach: float, rounding: Array | float = 0.0) -> Slope:
     """slope(curve, origin, reach, rounding): the curve's slope at 0, where its value is `origin`.
 
-    `reach` is the first step, `rounding` what the values may be off at least.
+    `reach` is the first step, `rounding` the smallest error of the values.
 
-    Steps at which the curve is not finite (a logarithm beyond zero) are passed over. Where no two steps agree, as at a jump,
-    the error is as large as what they say is apart.
+    Steps at which the curve is not finite (a logarithm beyond zero) are skipped. If no two steps agree, as at a jump, the
+    error is as large as their difference.
     """
     central, jump = Extrapolation(2, origin.shape), Extrapolation(1, origin.shape)
 
@@ -129,8 +129,8 @@ def _scale(values: Array) -> float:
 class Extrapolation:
     """Values at h, h/2, h/4, ... taken to h = 0, their error being a series in h**first, h**(first + 2), ...
 
-    `value` is the best so far of each entry, `error` what it may be off: by how much its neighbours in the table differ from
-    it, and by the rounding of what it was made of.
+    `value` is the best so far for each entry. `error` is its difference from neighbours in the table, plus the rounding of
+    the values behind it.
     """
 
     def __init__(self, first: int, shape: tuple[int, ...]) -> None:
@@ -139,9 +139,9 @@ class Extrapolation:
         self.value, self.error = np.full(shape, np.nan), np.full(shape, np.inf)
 
     def doubt(self, value: Array, noise: Array) -> bool:
-        """doubt(value, noise): whether a value at a smaller step is further off than the last one, which is an error then.
+        """doubt(value, noise): whether a value at a smaller step is further off than the last one: then that is an error.
 
-        From afar the steps of a staircase look like a slope.
+        With large steps, a staircase looks like a slope.
         """
         if not self._row:
             return False

@@ -9,11 +9,11 @@ from .._core.graph.tensor import Tensor
 from ..utils._pytree import tree_leaves
 from ._verdict import GradientError, Verdict
 
-ENOUGH = 5  # examples that show something
+ENOUGH = 5  # conclusive examples
 
 
 def is_strategy(x: Any) -> bool:
-    """is_strategy(x): whether it is one of hypothesis, which is not imported for the question."""
+    """is_strategy(x): whether it is a hypothesis strategy; does not import hypothesis."""
     return any(kind.__module__.startswith("hypothesis.") and kind.__name__ == "SearchStrategy" for kind in type(x).__mro__)
 
 

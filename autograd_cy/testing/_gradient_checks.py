@@ -1,6 +1,6 @@
-"""What a gradient must be, and what it must not depend on: checks that give a Finding, or None if all is well (facade).
+"""Checks of properties of gradients; each returns a Finding, or None if all is well (facade).
 
-A check that has nothing to say raises NotApplicable.
+A check that does not apply raises NotApplicable.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from ._point import NotApplicable, Run
 from ._subject import EXACT, Claim, Subject, apart, same_bits
 from ._verdict import Finding
 
-ROUNDINGS = 64  # by how much a fused backward and its operations one by one may be apart
+ROUNDINGS = 64  # the allowed difference between a fused backward and its single operations
 
 
 def shape_of_gradients(subject: Subject) -> Finding | None:
@@ -30,7 +30,7 @@ def shape_of_gradients(subject: Subject) -> Finding | None:
 
 
 def dtype_of_gradients(subject: Subject) -> Finding | None:
-    """Each gradient has its input's dtype: that of double precision and the one that was given."""
+    """Each gradient has its input's dtype, for the given dtype and for double precision."""
     point = subject.point
     given = [point.given] if {a.dtype for a in point.given} != {a.dtype for a in point.arrays} else []
     for arrays in [point.arrays, *given]:
@@ -63,7 +63,7 @@ def seeds_unchanged(subject: Subject) -> Finding | None:
 
 
 def repeatable(subject: Subject) -> Finding | None:
-    """The same backward again, the same call again, and one with other calls in between give the same bits."""
+    """Repeating the backward, the call, or the call with others in between gives the same bits."""
     others = [np.asarray(a * (1 + 1e-3)) for a in subject.point.arrays]
 
     def interleaved(recorded: bool) -> list[Array | None]:
@@ -95,7 +95,7 @@ def once_more(subject: Subject) -> Finding | None:
 
 
 def create_graph(subject: Subject) -> Finding | None:
-    """create_graph=True changes nothing of the gradients but their last bits: a fused backward rounds less often."""
+    """create_graph=True changes only the last bits of gradients, because a fused backward rounds less often."""
     subject.only_tensors("create_graph")
     recorded = subject.fresh().pull(subject.new_seeds(), create_graph=True)
     claim = Claim("create_graph", "recorded", "with create_graph=True", "without")
@@ -148,7 +148,7 @@ def one_tensor_twice(subject: Subject) -> Finding | None:
 
 
 def zero_seeds(subject: Subject) -> Finding | None:
-    """Zero incoming gradients give zero ones; missing ones count as zero, whether they are of some outputs or of all."""
+    """Zero incoming gradients give zero gradients; missing ones count as zero, for some outputs or for all."""
     zeros = [np.zeros_like(s) for s in subject.seeds]
     for source, g in enumerate(subject.fresh().pull(zeros)):
         if g is not None and np.any(g[np.isfinite(g)]):

@@ -1,4 +1,4 @@
-"""The same array in other layouts: what a function gives must not depend on where its operands' elements lie."""
+"""The same array in other layouts: results must not depend on the layout of operands."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ def lay_out(array: Any, layout: str) -> np.ndarray[Any, Any]:
     and not at the beginning of its memory. "negative": with a negative stride in each dimension. "read-only": in C order,
     and not to be written. What has no dimensions has no order: "transposed" and "negative" leave it contiguous.
 
-    ValueError for another layout, TypeError for what is no array of numbers or bools.
+    ValueError for another layout, TypeError unless it is an array of numbers or bools.
 
     >>> import numpy as np
     >>> from autograd_cy.testing._layouts import lay_out
@@ -48,5 +48,5 @@ def lay_out(array: Any, layout: str) -> np.ndarray[Any, Any]:
     raise ValueError(f"lay_out(): expected one of {', '.join(map(repr, LAYOUTS))}, got {layout!r}")
 
 
-# What lies in the gaps: a function that reads them gives something else at once.
+# The values in the gaps: a function that reads them gives wrong results.
 _FILLING = {"b": True, "f": np.nan, "c": np.nan}

@@ -24,11 +24,11 @@ OWN = (
 
 
 class Location(NamedTuple):
-    """Where the gradient goes wrong: what `locate` returns. It is true if something was found.
+    """The result of `locate`: where the gradient goes wrong. It is true if something was found.
 
     ``operation``: the name of the call, "MyFunction.apply" for a Function. ``node``: the name of the node that it recorded.
-    ``file``, ``line``: where it was called. ``verdict``: what is wrong with it. ``checked``: how many calls were looked at.
-    All but the last are None if each of them is right.
+    ``file``, ``line``: where it was called. ``verdict``: its Verdict. ``checked``: the number of checked calls. All but the
+    last are None if all calls are right.
 
     >>> import autograd_cy as ag
     >>> print(ag.testing.locate(lambda x: (x * x).sum(), ag.ones(2, dtype=ag.float64, requires_grad=True)))
@@ -65,9 +65,9 @@ class _Call(NamedTuple):
 def locate(f: Callable[..., Any], *inputs: Any) -> Location:
     """``locate(f, *inputs)`` finds the operation of `f` whose own gradient is wrong, and the line that calls it.
 
-    It runs `f` once, and then holds each operation that was recorded, in their order, against differences at the very inputs
-    that it had there. The first that fails is returned as a `Location`, with its Verdict. In-place operators and assignments
-    to items are not looked at, nor calls that give something else each time.
+    It runs `f` once, then compares each recorded operation, in order, with finite differences at its own inputs. The first
+    failure is returned as a `Location` with its Verdict. In-place operators, item assignments and calls with varying results
+    are not checked.
 
     >>> import autograd_cy as ag
     >>> class Cube(ag.autograd.Function):
@@ -106,7 +106,7 @@ def locate(f: Callable[..., Any], *inputs: Any) -> Location:
 
 
 def _calls_of(f: Callable[..., Any], inputs: tuple[Any, ...]) -> list[_Call]:
-    """The calls of operations and Functions that are recorded while `f` runs, with copies of what they were given."""
+    """The calls of operations and Functions that are recorded while `f` runs, with copies of their arguments."""
     calls: list[_Call] = []
 
     def note(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Gradients don't depend on how tensors lie in memory, and share none: checks that give a Finding, or None (facade)."""
+"""Checks that gradients don't depend on memory layouts and share no memory; each returns a Finding or None (facade)."""
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from ._verdict import Finding
 
 
 def layouts(subject: Subject) -> Finding | None:
-    """Values and gradients don't depend on how inputs lie in memory."""
+    """Values and gradients don't depend on the layout of inputs."""
     point, refused = subject.point, []
     for layout in LAYOUTS[1:]:
         try:
@@ -33,7 +33,7 @@ def layouts(subject: Subject) -> Finding | None:
 
 
 def layouts_of_seeds(subject: Subject) -> Finding | None:
-    """Gradients don't depend on how the incoming ones lie in memory."""
+    """Gradients don't depend on the layout of incoming gradients."""
     subject.only_tensors("incoming gradient")
     for layout in LAYOUTS[1:]:
         claim = Claim("layouts of seeds", "layout", f"for a {layout} incoming gradient", "for a contiguous one")

@@ -1,6 +1,6 @@
-"""What a wrong gradient looks like: the mistake that explains it (facade).
+"""Patterns of wrong gradients: finds the mistake that explains one (facade).
 
-Gradients come several at once, of points near each other, along the first dimension: a mistake has to explain them all.
+Several gradients, of nearby points, are stacked along the first dimension. A mistake has to explain them all.
 """
 
 from collections.abc import Callable, Iterator
@@ -10,8 +10,8 @@ import numpy as np
 
 from ._differences import Array
 
-CLOSE = 1e-6  # how near two gradients are that are called the same, relative to the largest entry
-FEW = 0.02  # what part of the entries is "few"
+CLOSE = 1e-6  # the tolerance of equal gradients, relative to the largest entry
+FEW = 0.02  # the largest part of the entries that counts as few
 
 
 def guess(got: Array, right: Array, known: Array, broadcast: bool) -> tuple[str, str]:
@@ -75,7 +75,7 @@ Candidate = tuple[str, str, Any, Array]
 
 
 def _candidates(got: Array, right: Array, known: Array) -> Iterator[Candidate]:
-    """Mistakes: tag, sentence, what they would make of the gradient, and where that is known."""
+    """Mistakes: tag, sentence, the resulting gradient, and where it is known."""
     factor = _constant(got, right, known)
     if factor is not None:
         if np.isclose(factor, -1, rtol=1e-6):
@@ -118,14 +118,14 @@ def _same(got: Array, candidate: Array, mask: Array) -> bool:
 
 
 def alike(got: Array, right: Array) -> Array:
-    """alike(got, right): where two gradients are the same but for what differences may be off."""
+    """alike(got, right): where two gradients agree up to the error of finite differences."""
     with np.errstate(all="ignore"):
         size = np.abs(np.where(np.isfinite(right), right, 0.0)).max(initial=0.0)
         return np.asarray(np.abs(got - right) <= CLOSE * 0.01 * size + CLOSE * np.abs(right))
 
 
 def _constant(got: Array, right: Array, mask: Array) -> Any:
-    """The one number that the ratio of both is where `mask` is true, or None."""
+    """The constant ratio of both where `mask` is true, or None."""
     largest = np.abs(right[mask]).max(initial=0.0)
     usable = mask & (np.abs(right) > 1e-9 * largest)
     if not usable.any() or np.any(np.abs(got[mask & ~usable]) > 1e-7 * largest):
@@ -140,7 +140,7 @@ def _constant(got: Array, right: Array, mask: Array) -> Any:
 
 
 def _number(factor: Any) -> str:
-    """A factor as people write it: 2, 1/3, 0.95."""
+    """A factor in common notation: 2, 1/3, 0.95."""
     if np.iscomplexobj(factor):
         return f"({factor.real:.6g}{factor.imag:+.6g}j)"
     for bottom in range(1, 65):

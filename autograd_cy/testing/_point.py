@@ -22,13 +22,13 @@ EXTENDED = np.dtype(np.longdouble)
 
 
 class NotApplicable(Exception):
-    """Raised by a check that has nothing to say about this function; its text says why."""
+    """Raised by a check that does not apply to this function; its text says why."""
 
 
 def to_real(arrays: Sequence[Array]) -> Array:
-    """to_real(arrays): all entries of all arrays as one vector of floats, of a complex one both parts.
+    """to_real(arrays): all entries of all arrays as one real vector, with both parts of complex numbers.
 
-    It is of float64, or of longdouble where one of the arrays is.
+    Its type is float64, or longdouble if one of the arrays has it.
     """
     vectors = [np.ascontiguousarray(a).reshape(-1) for a in arrays]
     parts = [v.astype(np.complex128).view(np.float64) if v.dtype.kind == "c" else v.astype(real_type(v)) for v in vectors]
@@ -53,22 +53,22 @@ def from_real(vector: Array, alike: Sequence[Array]) -> list[Array]:
 
 
 def real_size(arrays: Sequence[Array]) -> int:
-    """real_size(arrays): how long `to_real` of them is."""
+    """real_size(arrays): the length of `to_real(arrays)`."""
     return sum(a.size * (2 if a.dtype.kind == "c" else 1) for a in arrays)
 
 
-NEARBY = 3  # points a rounding error away at which a function is looked at
+NEARBY = 3  # points a rounding error away at which a function is evaluated
 
 
 def nearby(a: Array, k: int = 0) -> Array:
-    """nearby(a, k): the array, each entry of which is off by two roundings; another one for each k."""
+    """nearby(a, k): the array with each entry off by two roundings; different for each k."""
     signs = np.random.default_rng(k).choice([-2.0, 2.0], a.shape)
     epsilon = EPSILON if a.dtype.kind == "c" else rounding_of(a)
     return np.asarray(a * (1 + epsilon * signs))
 
 
 class Run:
-    """One evaluation that was recorded: its leaves, its outputs, and any number of backwards through it."""
+    """A recorded evaluation: its leaves, its outputs, and any number of backwards through it."""
 
     def __init__(self, leaves: list[Any], outputs: list[Any]) -> None:
         self.leaves, self.outputs = leaves, outputs
@@ -94,10 +94,10 @@ class Run:
 
 
 class Point:
-    """A function of tensors, and the point where its derivatives are looked at.
+    """A function of tensors, and the point where its derivatives are checked.
 
-    `arrays` are the values of the tensors that require grad, in double precision (longdouble stays that); `outputs` those of
-    the floating and complex outputs. Inputs and outputs may be nested in containers.
+    `arrays` are the values of the tensors that require grad, in double precision (longdouble stays longdouble); `outputs` are
+    the values of the floating and complex outputs. Inputs and outputs may be nested in containers.
     """
 
     takes_tensors = True
@@ -126,7 +126,7 @@ class Point:
         return array
 
     def name(self, source: int) -> str:
-        """point.name(source): what a report calls that input."""
+        """point.name(source): the name of that input in reports."""
         return f"inputs[{self.places[source]}]"
 
     def call(self, sources: Sequence[Any]) -> list[Any]:
@@ -140,7 +140,7 @@ class Point:
     def run(self, arrays: Sequence[Array], wanted: Sequence[bool] | None = None) -> Run:
         """point.run(arrays): a recorded evaluation with these arrays as the memory of its leaves.
 
-        `wanted` says of each whether it requires grad; all do without it.
+        `wanted` says which ones require grad; by default all do.
         """
         flags = wanted or [True] * len(arrays)
         leaves = [from_array(a).requires_grad_(flag) for a, flag in zip(arrays, flags, strict=True)]
@@ -184,7 +184,7 @@ class Point:
 
     @functools.cached_property
     def rounding(self) -> Array:
-        """What rounding does to each output: its own, and what it moves by if the inputs are off by a rounding."""
+        """The effect of rounding on each output: its own rounding, and its change if inputs are off by a rounding."""
         with np.errstate(all="ignore"):
             beside = [to_real(self.evaluate([nearby(a, k) for a in self.arrays])) for k in range(NEARBY)]
             apart = [np.abs(value - self.value) for value in beside if value.shape == self.value.shape]
@@ -192,7 +192,7 @@ class Point:
         return np.max([own, *(np.where(np.isfinite(a), a, 0.0) for a in apart)], axis=0)
 
     def complex_slope(self, direction: Array) -> Array | None:
-        """point.complex_slope(direction): the same by the complex step; None where the function does not take it."""
+        """point.complex_slope(direction): the same by the complex step; None if the function does not support it."""
         if any(a.dtype.kind == "c" for a in (*self.arrays, *self.outputs)):
             return None
         parts = from_real(direction, self.arrays)
@@ -200,7 +200,7 @@ class Point:
         try:
             with np.errstate(all="ignore"):
                 outputs = self._complex_outputs(moved)
-        except Exception:  # whatever a function does with numbers that it was not made for
+        except Exception:  # a function may raise anything for unexpected numbers
             return None
         if len(outputs) != len(self.outputs) or any(y.dtype.kind != "c" for y in outputs):
             return None
@@ -212,14 +212,14 @@ class Point:
         return [array_of(y) for y in self.call([from_array(a) for a in moved])]
 
     def near(self, seed: int, distance: float = 0.1) -> "Point | None":
-        """point.near(seed, distance): the function at a random point nearby; None where it has no such value."""
+        """point.near(seed, distance): the function at a random point nearby; None if it has no value there."""
         rng = np.random.default_rng(seed)
         other = copy.copy(self)
         vars(other).pop("rounding", None)
         other.arrays = [np.asarray(a + distance * (np.abs(a) + 0.1) * rng.uniform(-1, 1, a.shape)) for a in self.arrays]
         try:
             other.outputs = self.evaluate(other.arrays)
-        except Exception:  # what a function raises outside of its domain
+        except Exception:  # a function may raise anything outside of its domain
             return None
         other.value = to_real(other.outputs)
         return other if other.value.shape == self.value.shape and np.isfinite(other.value).all() else None
@@ -255,13 +255,13 @@ class ModulePoint(Point):
         super().__init__(lambda own, *others: functional_call(module, own, others), (parameters, *inputs))
 
     def name(self, source: int) -> str:
-        """point.name(source): that of a parameter, or the input's."""
+        """point.name(source): the name of a parameter or of an input."""
         place = self.places[source]
         return f"{self._names[place]!r}" if place < len(self._names) else f"inputs[{place - len(self._names)}]"
 
 
 def _is_marked(g: Any) -> bool:
-    """Whether the graph of a gradient leads to a node that only says that it can't be differentiated."""
+    """Whether the graph of a gradient leads to a node that only raises because it can't be differentiated."""
     waiting, seen = [None if g is None else g.grad_fn], set()
     while waiting:
         node = waiting.pop()
@@ -275,7 +275,7 @@ def _is_marked(g: Any) -> bool:
 
 
 class HandWrittenRun(Run):
-    """The same of a function of arrays, with the gradient that came with it: nothing is recorded."""
+    """The same for a function of arrays with a hand-written gradient: nothing is recorded."""
 
     def __init__(self, point: "NumPyPoint", arrays: Sequence[Array]) -> None:
         super().__init__([], [])
@@ -286,7 +286,7 @@ class HandWrittenRun(Run):
         return self._point.evaluate(self._arrays)
 
     def pull(self, seeds: Sequence[Array | None], create_graph: bool = False) -> list[Array | None]:
-        """run.pull(seeds): the seed times what the hand-written gradient gives."""
+        """run.pull(seeds): the seed times the hand-written gradient."""
         (seed,) = seeds
         if seed is None:
             return [None] * len(self._arrays)
@@ -326,11 +326,11 @@ class NumPyPoint(Point):
         return list(tree_unflatten(leaves, self._spec))
 
     def evaluate(self, arrays: Sequence[Array]) -> list[Array]:
-        """point.evaluate(arrays): the value, as a list of one array. The function gets these very arrays."""
+        """point.evaluate(arrays): the value, as a list of one array. The function receives these arrays, not copies."""
         return [np.asarray(self.f(*self.all_arrays(arrays)))]
 
     def run(self, arrays: Sequence[Array], wanted: Sequence[bool] | None = None) -> Run:
-        """point.run(arrays): what gives the hand-written gradient there."""
+        """point.run(arrays): a run with the hand-written gradient."""
         return HandWrittenRun(self, arrays)
 
     def push(self, tangents: Sequence[Array]) -> Array:

@@ -1,4 +1,4 @@
-"""Gradients in single precision: a check that gives a Finding, or None (facade)."""
+"""A check of gradients in single precision; it returns a Finding or None (facade)."""
 
 from typing import Any
 
@@ -12,16 +12,16 @@ from ._subject import Subject, apart, farthest, first_line
 from ._verdict import Finding
 
 SINGLE = float(np.finfo(np.float32).eps)
-UNITS_OFF = 256  # roundings of single precision, relative to the largest entry, that are no mistake
-SPREADS = 16  # and how often the largest that rounding made of the double gradient
-HUGE = 1e30  # gradients beyond this overflow where single precision does
+UNITS_OFF = 256  # allowed roundings of single precision, relative to the largest entry
+SPREADS = 16  # allowed multiples of the rounding's largest effect on the double gradient
+HUGE = 1e30  # larger gradients may overflow in single precision
 
 
 def single_precision(subject: Subject) -> Finding | None:
-    """In single precision the gradient is the double one but for rounding.
+    """In single precision the gradient equals the double one up to rounding.
 
-    How much that is: as many roundings as `UNITS_OFF`, and what the double gradient moves by if its inputs and all that is
-    saved for it are rounded.
+    The tolerance is `UNITS_OFF` roundings plus the change of the double gradient if its inputs and all saved tensors are
+    rounded.
     """
     point = subject.point
     if not point.takes_tensors:

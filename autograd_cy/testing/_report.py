@@ -14,7 +14,7 @@ WHOLE_UP_TO = 64  # entries of an input that the code to reproduce writes out
 
 
 def report(verdict: Verdict, f: Callable[..., Any], inputs: Sequence[Any], point: Point) -> str:
-    """report(verdict, f, inputs, point): what was found, and the code that shows it."""
+    """report(verdict, f, inputs, point): the findings, and code to reproduce them."""
     name = name_of(f)
     if not verdict.findings:
         lines = [f"{name}: derivatives are {verdict.outcome}, to {verdict.digits} digits."]

@@ -1,4 +1,4 @@
-"""Gradients of gradients against differences of gradients: checks that give a Finding, or None (facade)."""
+"""Checks of second derivatives by differences of gradients; each returns a Finding or None (facade)."""
 
 from ._compare import Probes, ShapeError, probe_backward, probe_forward
 from ._culprit import explain_backward, explain_forward

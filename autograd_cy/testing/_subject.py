@@ -1,4 +1,4 @@
-"""What most checks start from: a point, gradients there, and how others are held against them (facade)."""
+"""The basis of most checks: a point, gradients there, and comparisons with others (facade)."""
 
 import functools
 from collections.abc import Sequence
@@ -17,11 +17,11 @@ Gradients = Sequence[Array | None]
 
 
 class Claim(NamedTuple):
-    """What a check says of gradients that differ: its name, the culprit, and the words around both numbers."""
+    """A check's text for gradients that differ: its name, the culprit, and the words around both numbers."""
 
     check: str
     culprit: str
-    here: str  # what is said of the first one: "with create_graph=True"
+    here: str  # the description of the first one: "with create_graph=True"
     there: str  # and of the other: "without"
 
 
@@ -67,7 +67,7 @@ class Subject:
 
     @functools.cached_property
     def conditioning(self) -> list[float]:
-        """By how much each gradient moves if the inputs do by a rounding error: cancellation makes it large."""
+        """The change of each gradient if inputs change by a rounding error; cancellation makes it large."""
         moved = [self.pulled([nearby(a, k) for a in self.point.arrays]) for k in range(NEARBY)]
         return [max(farthest(m[source], g) for m in moved) for source, g in enumerate(self.gradients)]
 
@@ -95,7 +95,7 @@ def near(a: Array | None, b: Array | None, tolerance: float = NEAR) -> bool:
 
 
 def _is_zero(a: Array | None, b: Array | None) -> bool:
-    """Of two gradients, one of which is None: whether the other is zero."""
+    """For two gradients, one of them None: whether the other is zero."""
     other = b if a is None else a
     return other is None or not np.any(other)
 

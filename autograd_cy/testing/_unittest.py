@@ -12,7 +12,7 @@ __unittest = True  # unittest leaves the frames of this module out of its report
 
 
 class GradientAssertions:
-    """What a unittest.TestCase needs to check gradients: a class to derive from, before TestCase.
+    """A mixin for unittest.TestCase with assertions about gradients; it comes before TestCase.
 
     >>> import unittest
     >>> import autograd_cy as ag
@@ -28,7 +28,7 @@ class GradientAssertions:
 
     def assertGradients(self, f: Callable[..., Any], *inputs: Any, **options: Any) -> "Verdict":
         """Fail unless the derivatives of `f` are right: `check_gradients` with its options. Returns the verdict."""
-        __tracebackhide__ = True  # for who runs the tests by pytest
+        __tracebackhide__ = True  # for tests that run under pytest
         from ._check import check_gradients
         from ._verdict import GradientError
 

@@ -1,4 +1,4 @@
-"""What a check of gradients comes to: findings, and the verdict that they make (facade)."""
+"""Results of a check of gradients: findings, and the verdict from them (facade)."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -80,7 +80,7 @@ class Verdict:
 
 
 class GradientError(AssertionError):
-    """Raised by `check_gradients` when a derivative is wrong. ``verdict`` holds what was found.
+    """Raised by `check_gradients` when a derivative is wrong. ``verdict`` holds the Verdict.
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor([0.5, 2.0], dtype=ag.float64, requires_grad=True)

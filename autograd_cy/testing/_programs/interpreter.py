@@ -32,7 +32,7 @@ class Interpreter:
         self.leaves = None if leaves is None else list(leaves)
         self.records = True
         self.tensors: list[Any] = []
-        self.outcomes: list[tuple[Exception | None, Any]] = []  # of what was performed
+        self.outcomes: list[tuple[Exception | None, Any]] = []  # of the performed instructions
         self.noted: list[list[Any]] | None = []  # for each hook, the gradients that it saw; None: hooks note nothing
 
     def perform(self, instruction: Instruction) -> tuple[Exception | None, Any]:
@@ -50,7 +50,7 @@ class Interpreter:
             return self.run(instruction)
 
     def observe(self, register: int) -> dict[str, Any]:
-        """What can be seen of a register."""
+        """The observable state of a register."""
         x = self.tensors[register]
         try:
             leaf = x.is_leaf

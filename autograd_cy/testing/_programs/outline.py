@@ -1,7 +1,7 @@
-"""What is known of a program without autograd: values, what lies in whose memory, and what is recorded.
+"""An outline of a program without autograd: values, shared memory, and what is recorded.
 
-By it programs are drawn that make sense, and it tells which of a program's tensors have right gradients: a tensor is
-hidden if its value depends on a leaf in a way that is not recorded (detach(), no_grad).
+It serves to draw valid programs, and tells which of a program's tensors have right gradients. A tensor is hidden if its
+value depends on a leaf in a way that is not recorded (detach(), no_grad).
 """
 
 from collections.abc import Callable
@@ -66,7 +66,7 @@ class Memory:
 
 @dataclass(eq=False)
 class History:
-    """What a tensor and its views share: detach() begins another in the same memory."""
+    """The history that a tensor and its views share; detach() begins another one in the same memory."""
 
     is_recorded: bool = False  # it requires grad
     is_leaf: bool = False  # that requires grad
@@ -137,13 +137,13 @@ class Outline:
         return self.is_recorded(write) and ((x.is_view and x.made_in_no_grad) or x.history.is_leaf)
 
     def keeps_gradients(self, write: Write) -> bool:
-        """Whether a write is no error, now or in backward, and leaves alone the leaves and what detach() gave of them."""
+        """Whether a write is valid, now and in backward, and changes neither leaves nor detached views of them."""
         target, *sources = self.operands(write)
         histories = target.memory.histories
         return not (
             self.is_refused(write)
             or not target.is_usable
-            or (target.made_before_history and target.requires_grad)  # PyTorch refuses it, if nobody has looked at it since
+            or (target.made_before_history and target.requires_grad)  # PyTorch refuses it, unless it was used since
             or target.memory.is_saved
             or any(history.is_leaf for history in histories)
             or (len(histories) > 1 and any(x.depends for x in [*histories, *[x.history for x in sources]]))

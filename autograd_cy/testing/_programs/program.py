@@ -16,8 +16,8 @@ from .source import function_text, script_text
 class Program:
     """``Program(instructions)`` can be called with tensors for its leaves that require grad: ``program(*program.leaves())``.
 
-    It gives one vector: the elements of all tensors that it makes whose gradients are those of their values, one tensor after
-    the other (those of the leaves, if it makes none). Left out is what depends on a leaf through detach() or no_grad.
+    It returns one vector: the elements of all tensors that it makes and that have right gradients (or of the leaves, if there
+    are none). Tensors that depend on a leaf through detach() or no_grad are left out.
     """
 
     def __init__(self, instructions: Iterable[Instruction]):
@@ -60,7 +60,7 @@ class Program:
         return interpreter.tensors
 
     def results(self) -> list[int]:
-        """The numbers of the registers that a call gives: see above."""
+        """The numbers of the registers that a call returns: see above."""
         if any(isinstance(instruction, Backward | Grad | Forget) for instruction in self.instructions):
             raise ValueError("a program that asks for gradients is no function of its leaves: run() it")
         outline = self.outline()
@@ -71,7 +71,7 @@ class Program:
         return made or numbers
 
     def outline(self) -> Outline:
-        """What is known of the program without autograd."""
+        """The outline of the program, without autograd."""
         outline = Outline()
         for instruction in self.instructions:
             outline.perform(instruction)

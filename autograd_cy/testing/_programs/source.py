@@ -133,7 +133,7 @@ class Writer:
         if not self.is_function:
             yield f"x{hook.target}.register_hook(lambda g: g * {hook.factor})"
             return
-        # its leaves may require no grad, and who calls backward() may leave gradients undefined
+        # its leaves may require no grad, and backward() may leave gradients undefined
         yield f"if x{hook.target}.requires_grad:"
         yield f"    x{hook.target}.register_hook(lambda g: None if g is None else g * {hook.factor})"
 

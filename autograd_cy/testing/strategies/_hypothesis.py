@@ -25,7 +25,7 @@ def strategy_of(value: Any, check: Callable[[Any], Any]) -> Strategy:
 
 
 def checked(call: str, name: str, value: Any, kind: type | tuple[type, ...], expected: str) -> Any:
-    """A value of a type, or the error that says what was expected."""
+    """Check the type of a value; raises with the expected one."""
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise TypeError(f"{call}(): {name} must be {expected}, got {value!r} of type {type(value).__name__}")
     return value

@@ -49,7 +49,7 @@ def modules(
 def _modules(draw: Any, max_layers: int, dtype: Any, smooth: bool) -> tuple[Module, Tensor]:
     sizes = draw(st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 5), st.integers(1, 5)))
     shape: Shape = sizes if draw(st.booleans()) else sizes[:2]
-    # what is drawn for a layer doesn't depend on those before it, so that each can be left out
+    # a layer's drawn values don't depend on earlier layers, so that each can be left out
     kinds = st.sampled_from(SMOOTH_KINDS if smooth else SMOOTH_KINDS + KINKED_KINDS)
     plan = draw(st.lists(st.tuples(kinds, pick, pick, pick), min_size=1, max_size=max_layers))
     seed, x = draw(st.integers(0, 999)), draw(tensors(dtype, shape))

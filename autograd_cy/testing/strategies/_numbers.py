@@ -66,7 +66,7 @@ def elements_of(d: dtype) -> st.SearchStrategy[Any]:
 
 
 def floats(low: float, high: float, steps: int = STEPS) -> st.SearchStrategy[float]:
-    """Floats between two bounds, of which each whole number has so many steps. They shrink to integers."""
+    """Floats between two bounds, in multiples of 1 / steps. They shrink to integers."""
     return st.floats(low, high, allow_subnormal=False).map(lambda x: round(x * steps) / steps)  # never -0.0
 
 

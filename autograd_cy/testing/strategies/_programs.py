@@ -110,7 +110,7 @@ def _program(most: int, differentiable: bool, first: Any, leaves: Any, left_out:
 
 
 class Builder:
-    """Makes instructions of what was drawn, with the operands that a program has by then; none where nothing fits."""
+    """Makes instructions from drawn values, with the operands that the program has so far; None if nothing fits."""
 
     def __init__(self, differentiable: bool):
         self.differentiable = differentiable

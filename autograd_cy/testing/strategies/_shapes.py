@@ -56,7 +56,7 @@ def broadcastable_shapes(
     """``broadcastable_shapes(n)`` draws tuples of n shapes that broadcast with each other.
 
     ``broadcastable_shapes(shape)`` draws single shapes that broadcast with this one: they may be larger than it. The bounds
-    are those of shapes(), min_side=0 for sizes of 0. TypeError and ValueError as there.
+    and errors are the same as for shapes(); min_side=0 allows sizes of 0.
 
     >>> from autograd_cy.testing.strategies import broadcastable_shapes
     >>> from hypothesis import find
@@ -78,7 +78,7 @@ def broadcastable_shapes(
 
 
 def indices(shape: Any) -> st.SearchStrategy[Any]:
-    """``indices(shape)`` draws what can stand in x[...] for a tensor of this shape (or of shapes that a strategy draws).
+    """``indices(shape)`` draws indices for x[...], for a tensor of this shape (or of shapes that a strategy draws).
 
     That is an int, slice, None, Ellipsis, an array of integers or a mask, or a tuple of them: arrays are NumPy's, steps of
     slices positive, numbers in range; one mask at most, and no other array beside it. They shrink to `...`. Beside an array

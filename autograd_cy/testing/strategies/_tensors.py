@@ -75,7 +75,7 @@ def _tensors(draw: Any, dtypes: Any, sizes: Any, elements: Any, flags: Any, layo
 
 
 def arrays(dtype: np.dtype[Any], shape: tuple[int, ...], elements: Any) -> Any:
-    """Arrays whose elements are each drawn, but for those of large ones: there many are equal."""
+    """Arrays with each element drawn; large arrays have many equal elements."""
     return hnp.arrays(dtype, shape, elements=elements, fill=st.nothing() if np.prod(shape) <= DRAWN else elements)
 
 
@@ -102,7 +102,7 @@ def _expanded(array: Any) -> Any:
 def distinct(
     shape: Any = None, gap: float = 0.125, dtype: Any = _FLOAT64, requires_grad: Any = False, layout: Any = None
 ) -> st.SearchStrategy[Tensor]:
-    """``distinct(shape)`` draws tensors of which no two elements are nearer to each other than gap: there are no ties.
+    """``distinct(shape)`` draws tensors whose elements differ by at least gap, so that there are no ties.
 
     So functions can be checked that choose elements: max, sort, median. The elements are multiples of a step, of 1 where
     there are up to 20 of them, else of gap, and about as many above 0 as below it, or all above it. Arguments as for
