@@ -19,7 +19,7 @@ class _LegacyStorageMeta(type):
 
 
 class _LegacyStorage(TypedStorage, metaclass=_LegacyStorageMeta):
-    """What FloatStorage and its kin have in common."""
+    """The base of FloatStorage and similar classes."""
 
     @public
     def __new__(cls, *args: Any, wrap_storage: Any = None, device: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""What PyTorch calls the storage of each dtype: in files, too, which name the type of numbers that way (facade)."""
+"""PyTorch's storage name of each dtype, which files also use for dtypes (facade)."""
 
 STORAGES = {
     "bool": "BoolStorage", "uint8": "ByteStorage", "int8": "CharStorage", "int16": "ShortStorage", "int32": "IntStorage",

@@ -43,7 +43,7 @@ def put_on(tensor: Tensor, source: Any, offset: int | None, size: Any, stride: A
 
 
 def _check_dtype(tensor: Tensor, source: Any) -> None:
-    """Refuse elements of another dtype; bytes serve for any."""
+    """Refuse elements of another dtype; bytes fit any dtype."""
     if isinstance(source, UntypedStorage) or source.dtype is tensor.dtype:
         return
     own, other = (STORAGES.get(x.dtype.name, x.dtype.name).removesuffix("Storage") for x in (tensor, source))

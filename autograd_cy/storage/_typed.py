@@ -1,4 +1,4 @@
-"""TypedStorage: an UntypedStorage seen as elements of a dtype (facade). PyTorch says that it will be removed."""
+"""TypedStorage: an UntypedStorage viewed as elements of a dtype (facade). Deprecated in PyTorch."""
 
 import functools
 import warnings
@@ -32,7 +32,7 @@ _state = {"warned": False}
 
 
 def _warn_typed_storage_removal(stacklevel: int = 2) -> None:
-    """Say once that typed storages are deprecated."""
+    """Warn once that typed storages are deprecated."""
     if not _state["warned"]:
         _state["warned"] = True
         warnings.warn(_REMOVAL, UserWarning, stacklevel=stacklevel + 1)
@@ -49,7 +49,7 @@ def _invalid(reason: str) -> RuntimeError:
 
 
 class TypedStorage:
-    """``TypedStorage([1, 2], dtype=int16)`` has these elements, ``tensor.storage()`` those of a tensor's memory.
+    """``TypedStorage([1, 2], dtype=int16)`` has these elements, ``tensor.storage()`` all elements in a tensor's memory.
 
     >>> import warnings
     >>> import autograd_cy as ag
@@ -166,7 +166,7 @@ class TypedStorage:
         self._untyped_storage.resize_(size * self.dtype.itemsize)
         return self
 
-    # the untyped storage, and what it answers
+    # the untyped storage, and methods of it
 
     def untyped(self) -> UntypedStorage:
         """``untyped()`` is the storage of the bytes."""
@@ -197,7 +197,7 @@ class TypedStorage:
     is_hpu = is_cuda
 
     def share_memory_(self) -> "TypedStorage":
-        """``share_memory_()`` moves the elements to where other processes see them."""
+        """``share_memory_()`` moves the elements to shared memory."""
         self._untyped_storage.share_memory_()
         return self
 
@@ -214,7 +214,7 @@ class TypedStorage:
     # other types
 
     def _converted(self, dtype: dtypes.dtype) -> "TypedStorage":
-        """The elements as those of another dtype, in memory of their own."""
+        """The elements converted to another dtype, in new memory."""
         elements = array_of(self._as_tensor().clone().to(dtype))
         return TypedStorage(wrap_storage=storage_on(owner_of_memory(elements)), dtype=dtype, _internal=True)
 

@@ -1,7 +1,7 @@
 """UntypedStorage: the bytes that tensors share (facade).
 
-A storage stands for all the memory that an array at the end of a chain of views owns. There is one for each such array as long
-as somebody holds it; it keeps the array alive, so that the memory serves nothing else.
+A storage represents all memory of the array that owns it, at the end of a chain of views. Each such array has one storage, as
+long as the storage is referenced; it keeps the array alive, so that the memory is not reused.
 """
 
 import os
@@ -23,13 +23,13 @@ from .._types import on_cpu
 
 _HELD = 2  # references that a storage has to the array that owns its memory
 
-_weak: dict[int, Any] = {}  # what _weak_ref() gave numbers for
+_weak: dict[int, Any] = {}  # the objects behind the numbers of _weak_ref()
 
 
 class UntypedStorage:
-    """``UntypedStorage(8)`` has 8 bytes, ``UntypedStorage([1, 2])`` these two; ``tensor.untyped_storage()`` those of a tensor.
+    """``UntypedStorage(8)`` has 8 bytes, ``UntypedStorage([1, 2])`` these two; ``tensor.untyped_storage()`` a tensor's memory.
 
-    Bytes are read and written by index. All tensors on the memory see what is written.
+    Bytes are read and written by index. Writes are visible in all tensors on the memory.
 
     >>> import autograd_cy as ag
     >>> a = ag.tensor([1, 2], dtype=ag.int16)
@@ -57,7 +57,7 @@ class UntypedStorage:
         self._stand_for(args[0] if args and isinstance(args[0], np.ndarray) and args[0].dtype == np.uint8 else _made_of(*args))
 
     def _stand_for(self, owner: Any) -> None:
-        """Stand for the memory of an array that owns it."""
+        """Represent the memory of its owner, an array."""
         self._owner, self._bytes, self._is_meta = owner, bytes_of(owner), isinstance(owner.base, Placeholder)
         _moves.storages[id(owner)] = self
 
@@ -135,7 +135,7 @@ class UntypedStorage:
         return self._elements(dtypes.convert(np.int64 if dtype is None else dtype))
 
     def _elements(self, dtype: dtypes.dtype) -> Any:
-        """The bytes as an array of elements of a dtype; what is left over at the end doesn't count."""
+        """The bytes as an array of elements of a dtype; an incomplete last element is dropped."""
         n = len(self._bytes) // dtype.itemsize
         return self._readable()[: n * dtype.itemsize].view(dtype.numpy_dtype)
 
@@ -213,7 +213,7 @@ class UntypedStorage:
         return place_of(self._as_tensor()) is not None
 
     def share_memory_(self) -> "UntypedStorage":
-        """``share_memory_()`` moves the bytes to where other processes see them, and the tensors on them, too."""
+        """``share_memory_()`` moves the bytes, and the tensors on them, to shared memory."""
         if self._is_meta:
             raise RuntimeError("_share_fd_: only available on CPU")
         if not self.is_shared() and len(self):
@@ -221,7 +221,7 @@ class UntypedStorage:
         return self
 
     def _share_fd_cpu_(self) -> None:
-        """An error: share_memory_() moves the bytes, and `multiprocessing` hands the tensors on them over."""
+        """An error: use share_memory_(), and `multiprocessing` to send tensors."""
         self._refuse_handles("_share_fd_")
 
     def _share_filename_cpu_(self) -> None:
@@ -363,17 +363,17 @@ class UntypedStorage:
     def from_buffer(cls, *args: Any, **kwargs: Any) -> "UntypedStorage":
         """``from_buffer(buffer, byte_order="native", count=-1, offset=0, dtype=uint8)`` copies the elements in a buffer.
 
-        byte_order: that of the buffer: "native", "little" or "big". count, offset: of elements, in bytes.
+        byte_order: of the buffer: "native", "little" or "big". count, offset: of elements, in bytes.
         """
         return storage_on(_from_buffer(*args, **kwargs))
 
     @classmethod
     @public
     def from_file(cls, filename: Any, shared: bool = False, nbytes: int = 0) -> "UntypedStorage":
-        """``from_file(filename, shared=False, nbytes=0)`` has the bytes of a file, of which it maps the first nbytes.
+        """``from_file(filename, shared=False, nbytes=0)`` maps the first nbytes of a file.
 
-        shared: what is written goes to the file, which is made, or made longer, where it is needed. Else it stays in memory;
-        RuntimeError for a file that is too short.
+        shared: writes go to the file, which is created or extended if needed. Else they stay in memory; RuntimeError for a
+        file that is too short.
         """
         name, length = os.fspath(filename), os.path.getsize(filename) if os.path.exists(filename) else 0
         if shared and length < nbytes:
@@ -392,7 +392,7 @@ class UntypedStorage:
 
 
 def shown(values: Any, description: str) -> str:
-    """What repr() of a storage is: its elements, a line for each, and what it is."""
+    """The repr() of a storage: one line per element, and a description."""
     if values is None:
         return f"...\n{description}"
     return "\n".join([*(f" {value}" for value in values.tolist()), *([] if values.size else [" "]), description])
