@@ -1,4 +1,4 @@
-"""What sparse tensors tell of themselves, copies and conversions (facade)."""
+"""Attributes of sparse tensors, copies and conversions (facade)."""
 
 import copy
 import math
@@ -369,7 +369,7 @@ def reduce(self: Any) -> Any:
 
 
 def parts_of(self: Any) -> tuple[Any, Any]:
-    """The layout, and what a file has of a sparse tensor."""
+    """The layout, and the parts of a sparse tensor in a file."""
     pattern, held = self._pattern, self._held.detach()
     if self.is_sparse:
         return self.layout, (pattern.parts[0], held, Size(pattern.size), pattern.coalesced)
@@ -377,7 +377,7 @@ def parts_of(self: Any) -> tuple[Any, Any]:
 
 
 def rebuild(layout: Any, data: Any, requires_grad: bool = False) -> Any:
-    """What `parts_of` takes apart."""
+    """The sparse tensor from the results of `parts_of`."""
     from ._construction import sparse_coo_tensor, sparse_csr_tensor
 
     if layout is sparse_coo:

@@ -22,7 +22,7 @@ from ._tensor import (
     values_of,
 )
 
-# Functions f with f(0) = 0; of those that are linear, places may be there several times.
+# Functions f with f(0) = 0; linear ones allow duplicate places.
 _ZERO_PRESERVING = (
     "abs absolute angle arcsin arcsinh arctan arctanh asin asinh atan atanh ceil conj_physical deg2rad erf erfinv expm1 fix "
     "floor frac imag isinf isnan isneginf isposinf log1p nan_to_num rad2deg real relu round sgn sign signbit sin sinh sqrt "
@@ -56,7 +56,7 @@ def _in_place(name: str) -> Callable[..., Any]:
 
 
 def written(self: Any, name: str, result: Any) -> Any:
-    """Let `self` have the values and places of a result, which is what writing in place comes to; it is not recorded."""
+    """Give `self` the values and places of a result: an in-place write, not recorded."""
     if type(self) is not SparseTensor:
         raise refused(name, [self])
     if self.requires_grad and is_grad_enabled():
@@ -189,7 +189,7 @@ def add(input: Any, other: Any, *, alpha: Any = 1, out: Any = None) -> Any:
 
 
 def _check_factor(alpha: Any, *dtypes: Any) -> None:
-    """Refuse a factor of a sum that operands of these types have no place for."""
+    """Refuse a factor of a sum that operands of these dtypes can't represent."""
     if isinstance(alpha, float) and not any(dtype.is_floating_point or dtype.is_complex for dtype in dtypes):
         raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
     if isinstance(alpha, complex) and not any(dtype.is_complex for dtype in dtypes):
@@ -301,7 +301,7 @@ def zero_(self: Any) -> Any:
 
 
 def _comparing(name: str) -> Callable[..., Any]:
-    """Comparisons: with what is no operand they are declined, so that `x == None` is False; all others are refused."""
+    """Comparisons: NotImplemented for objects that are no operands, so that `x == None` is False; else refused."""
 
     def compare(input: Any, other: Any, **_: Any) -> Any:
         operands = (Tensor, int, float, complex, np.ndarray, np.generic)

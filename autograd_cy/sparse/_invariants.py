@@ -1,4 +1,4 @@
-"""Whether what makes sparse tensors checks its arguments: it always does here (facade)."""
+"""The setting for checks of sparse tensors' arguments, which are always made here (facade)."""
 
 import functools
 from collections.abc import Callable
@@ -18,7 +18,7 @@ class check_sparse_tensor_invariants:
 
     @staticmethod
     def is_enabled() -> bool:
-        """``is_enabled()``: what was set."""
+        """``is_enabled()``: the setting."""
         return check_sparse_tensor_invariants._enabled
 
     @staticmethod

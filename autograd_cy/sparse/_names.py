@@ -1,4 +1,4 @@
-"""The names of sparse tensors outside of `torch.sparse`, and the methods of Tensor that concern them (facade)."""
+"""Functions for sparse tensors outside of `torch.sparse`, and the methods of Tensor for them (facade)."""
 
 import functools
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where the values of a sparse tensor stand (facade): its pattern, and arithmetic with the places in it."""
+"""The pattern of a sparse tensor, which has the places of its values, and arithmetic with places (facade)."""
 
 import functools
 import math
@@ -12,7 +12,7 @@ from .._types.layout import sparse_coo, sparse_csr
 
 class Pattern(NamedTuple):
     """The layout, the index tensors (COO: one of shape (sparse_dim, nnz); CSR: crow and col), the size, and whether the places
-    are in order and each occurs once, as those of CSR always do."""
+    are sorted and unique, as always in CSR."""
 
     layout: Any
     parts: tuple[Tensor, ...]
@@ -62,7 +62,7 @@ def places_of(pattern: Pattern) -> np.ndarray:
 
 
 def from_keys(keys: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
-    """What `keys_of` undoes."""
+    """The inverse of `keys_of`."""
     if len(sizes) == 1:
         return keys[None]
     if not keys.size or not sizes:
@@ -71,7 +71,7 @@ def from_keys(keys: np.ndarray, sizes: tuple[int, ...]) -> np.ndarray:
 
 
 def coo_pattern(keys: np.ndarray, size: tuple[int, ...], sparse_dim: int) -> Pattern:
-    """The pattern of places whose numbers are in order, each there once."""
+    """The pattern of places, from their sorted, unique numbers."""
     return Pattern(sparse_coo, (from_array(from_keys(keys, size[:sparse_dim])),), size, True)
 
 
@@ -83,7 +83,7 @@ def same_places(a: Pattern, b: Pattern) -> bool:
 
 
 def csr_pattern(keys: np.ndarray, size: tuple[int, ...]) -> Pattern:
-    """The CSR pattern of places of a matrix whose numbers are in order, each there once."""
+    """The CSR pattern of places in a matrix, from their sorted, unique numbers."""
     rows, cols = from_keys(keys, size[:2])
     crow = np.zeros(size[0] + 1, np.int64)
     np.cumsum(np.bincount(rows, minlength=size[0]), out=crow[1:])
@@ -92,7 +92,7 @@ def csr_pattern(keys: np.ndarray, size: tuple[int, ...]) -> Pattern:
 
 @functools.cache
 def _element(dtype: Any) -> np.ndarray:
-    """The one element that stands for all: case 1 of NOTE [Sparse tensors]."""
+    """The single element behind all elements of a placeholder: case 1 of NOTE [Sparse tensors]."""
     try:
         return np.full((), np.nan, dtype) if np.dtype(dtype).kind not in "?biu" else np.zeros((), dtype)
     except (TypeError, ValueError):

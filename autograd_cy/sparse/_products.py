@@ -97,7 +97,7 @@ class SampledProduct(Function):
 
 
 def _product(values: np.ndarray, dense: np.ndarray, places: Places) -> np.ndarray:
-    """`SparseProduct` on arrays: rows of the products are summed where they follow each other."""
+    """`SparseProduct` on arrays: consecutive products of the same row are summed."""
     width = dense.shape[1]
     if values.dtype == dense.dtype and values.dtype.kind == "f":
         return _sums_of_rows(values, dense, places)
@@ -120,7 +120,7 @@ def _product(values: np.ndarray, dense: np.ndarray, places: Places) -> np.ndarra
 
 
 def _sums_of_rows(values: np.ndarray, dense: np.ndarray, places: Places) -> np.ndarray:
-    """The product of real matrices: weighted sums of rows of the dense one are what embedding_bag() computes."""
+    """The product of real matrices: embedding_bag() computes weighted sums of rows of the dense one."""
     order, starts, numbers = places.starts()
     cols, values = (x if order is None else x[order] for x in (places.cols, values))
     sizes = np.zeros(places.n + 1, np.int64)
@@ -164,7 +164,7 @@ def product(a: Any, b: Any, name: str = "mm") -> Any:
 
 
 def _of_two(a: Any, b: Any) -> Any:
-    """The product of two sparse matrices: each value of the first one with the row of the second that its column names."""
+    """The product of two sparse matrices: each value of the first times the second's row at its column."""
     csr = a.is_sparse_csr and b.is_sparse_csr
     a, b = coalesced(a), coalesced(b)
     rows, middle = indices_of(a._pattern)

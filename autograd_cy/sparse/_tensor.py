@@ -13,7 +13,7 @@ from .._types.layout import sparse_coo, sparse_csr
 from ..autograd.function import Function
 from ._pattern import Pattern, coo_pattern, placeholder, places_of, same_places
 
-TABLE: dict[str, Callable[..., Any]] = {}  # what answers a call of the operation of that name
+TABLE: dict[str, Callable[..., Any]] = {}  # implementations by the operation's name
 
 
 def implements(*names: str) -> Callable[[Any], Any]:
@@ -27,7 +27,7 @@ def implements(*names: str) -> Callable[[Any], Any]:
 
 
 class SparseTensor(Tensor):
-    """The type of sparse tensors: a Tensor whose elements are `values()` at `indices()`, and 0 elsewhere.
+    """The type of sparse tensors: a Tensor with the elements `values()` at `indices()`, and 0 elsewhere.
 
     >>> import autograd_cy as ag
     >>> x = ag.tensor([[0.0, 2.0], [0.0, 0.0]]).to_sparse()
@@ -194,11 +194,11 @@ def detached(tensor: Any) -> SparseTensor:
 
 
 def become(tensor: Any, other: Any) -> None:
-    """Let a sparse tensor have another's indices and values."""
+    """Give a sparse tensor the indices and values of another."""
     tensor._pattern, tensor._held = other._pattern, other._held
 
 
-# what is differentiable: every operation on sparse tensors consists of these and of operations on values
+# the differentiable parts: every operation on sparse tensors consists of these and of operations on values
 
 
 class SparseFromValues(Function):
@@ -245,7 +245,7 @@ class ValuesOfSparse(Function):
 
 
 def _tangents_at(tangent: Any, pattern: Pattern) -> Any:
-    """The tangents of values: those of one place add up to the tangent there."""
+    """The tangents of values: tangents at the same place add up to the tensor's tangent there."""
     if type(tangent) is SparseTensor and same_places(tangent._pattern, pattern):
         return values_of(tangent)
     values = values_at(tangent, pattern)
@@ -258,7 +258,7 @@ def _tangents_at(tangent: Any, pattern: Pattern) -> Any:
 
 
 class Coalesced(Function):
-    """A sparse tensor with the values of each place summed. Its gradient is that of the tensor, as it is."""
+    """A sparse tensor with the values of each place summed. The gradient passes through unchanged."""
 
     @staticmethod
     def forward(ctx: Any, tensor: Any) -> Any:
