@@ -1,4 +1,4 @@
-"""What distributions with one of three matrices as their parameter have in common (facade)."""
+"""The base of distributions with one of three matrices as parameter (facade)."""
 
 from typing import Any
 

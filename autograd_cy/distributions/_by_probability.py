@@ -1,4 +1,4 @@
-"""What distributions of chances, given as probabilities or as logits, have in common (facade)."""
+"""The base of distributions with probabilities or logits as parameter (facade)."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logit
 
 
 class ByProbability(Distribution):
-    """``ByProbability(probs)`` or ``ByProbability(logits=...)``: what is not given is computed when it is first read."""
+    """``ByProbability(probs)`` or ``ByProbability(logits=...)``: the other one is computed on first use."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
 

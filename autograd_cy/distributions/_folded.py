@@ -1,4 +1,4 @@
-"""What distributions of the distance from 0 of symmetric numbers have in common (facade)."""
+"""The base of distributions of abs(x) for a symmetric x (facade)."""
 
 import math
 from typing import Any
@@ -24,7 +24,7 @@ class Folded(TransformedDistribution):
 
     @property
     def scale(self) -> Tensor:
-        """That of the numbers with both signs."""
+        """The scale of the base distribution."""
         return self.base_dist.scale
 
     @property

@@ -21,7 +21,7 @@ _NODES = np.linspace(-5.0, 5.0, 101)  # of the substitution below; the rest of t
 class StandardGamma(Function):
     """``StandardGamma.apply(concentration, generator)`` draws once for each element, at rate 1.
 
-    The gradient is that of implicit reparameterization, dx/da = -(dF/da) / p: Figurnov, Mohamed and Mnih, "Implicit
+    The gradient is by implicit reparameterization, dx/da = -(dF/da) / p: Figurnov, Mohamed and Mnih, "Implicit
     reparameterization gradients", 2018, section 3.
     """
 

@@ -1,4 +1,4 @@
-"""What distributions of real numbers around a place have in common (facade)."""
+"""The base of distributions with location and scale (facade)."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Transform: functions between regions of values, with inverses and how much they stretch; what is made of them (facade)."""
+"""Transform: functions between regions of values, with inverses and log-determinants; combinations of them (facade)."""
 
 import copy
 import weakref
@@ -112,11 +112,11 @@ class Transform:
         return f"{type(self).__name__}()"
 
     def forward_shape(self, shape: Any) -> Size:
-        """``forward_shape(shape)``: that of the output."""
+        """``forward_shape(shape)``: the shape of the output."""
         return Size(shape)
 
     def inverse_shape(self, shape: Any) -> Size:
-        """``inverse_shape(shape)``: that of the input."""
+        """``inverse_shape(shape)``: the shape of the input."""
         return Size(shape)
 
 
@@ -184,7 +184,7 @@ class ComposeTransform(Transform):
 
     @property
     def domain(self) -> Any:
-        """That of the first, for as many dimensions as any part needs."""
+        """The domain of the first part, widened to the dimensions that any part needs."""
         if not self.parts:
             return constraints.real
         dims = self.parts[-1].codomain.event_dim
@@ -194,7 +194,7 @@ class ComposeTransform(Transform):
 
     @property
     def codomain(self) -> Any:
-        """That of the last, for as many dimensions as any part gives."""
+        """The codomain of the last part, widened to the dimensions that any part gives."""
         if not self.parts:
             return constraints.real
         dims = self.parts[0].domain.event_dim

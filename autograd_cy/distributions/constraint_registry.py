@@ -87,7 +87,7 @@ def _to_corr_cholesky(constraint: Constraint) -> Transform:
 
 
 def _recursive(registry: ConstraintRegistry) -> None:
-    """Those of constraints of constraints."""
+    """Register the transforms of composite constraints."""
     registry.register(
         constraints.independent,
         lambda c: transforms.IndependentTransform(registry(c.base_constraint), c.reinterpreted_batch_ndims),

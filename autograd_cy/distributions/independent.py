@@ -52,7 +52,7 @@ class Independent(Distribution, Generic[_D]):
 
     @constraints.dependent_property
     def support(self) -> constraints.Constraint:
-        """That of the base, for all of an event."""
+        """The support of the base, for a whole event."""
         base, n = self.base_dist.support, self.reinterpreted_batch_ndims
         return constraints.independent(base, n) if n else base
 

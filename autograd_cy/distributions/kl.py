@@ -189,7 +189,7 @@ def _poissons(p: Poisson, q: Poisson) -> Tensor:
 
 
 def _term(p: Tensor, q: Tensor, log_ratio: Tensor) -> Tensor:
-    """The share of one value: infinite where only q excludes it, none where p does."""
+    """The contribution of one value: infinite if only q excludes it, 0 if p does."""
     return (p * log_ratio).masked_fill(q == 0, math.inf).masked_fill(p == 0, 0.0)
 
 

@@ -66,7 +66,7 @@ class MixtureSameFamily(Distribution):
 
     @constraints.dependent_property
     def support(self) -> constraints.Constraint:
-        """What all components can draw."""
+        """The values that the components can draw."""
         return constraints.MixtureSameFamilyConstraint(self.component_distribution.support)
 
     @property

@@ -1,4 +1,4 @@
-"""Distributions of what transforms make of draws (facade)."""
+"""Distributions of transformed draws (facade)."""
 
 from typing import Any
 
@@ -65,7 +65,7 @@ class TransformedDistribution(Distribution):
 
     @constraints.dependent_property
     def support(self) -> constraints.Constraint:
-        """What the last transform gives."""
+        """The codomain of the last transform, or the base's support."""
         if not self.transforms:
             return self.base_dist.support
         region = self.transforms[-1].codomain

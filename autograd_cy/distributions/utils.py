@@ -1,4 +1,4 @@
-"""What the constructors of distributions share (facade)."""
+"""Helpers of the constructors of distributions (facade)."""
 
 import math as _math
 from collections.abc import Callable
