@@ -1,6 +1,6 @@
-"""PyTorch's names: imported on first use, missing, answered beforehand or found elsewhere, and the alias of torch (facade).
+"""PyTorch's names: imported on first use, missing, constant or found elsewhere, and the alias of torch (facade).
 
-`names_later` is what packages use whose names would cost an import that few programs need.
+Packages use `names_later` for names that need an import but that few programs use.
 """
 
 import functools
@@ -23,8 +23,8 @@ def names_later(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The `__getattr__` and `__dir__` of a module that takes names from others, by the submodule that has them.
 
-    A submodule without names is itself what is asked for; else its name can be one of them. `otherwise` answers for all
-    other names.
+    A submodule without names is itself the attribute; else its name can be one of them. `otherwise` handles all other
+    names.
     """
     return names_at(module, {name: home for home, names in homes.items() for name in names or [home]}, otherwise)
 

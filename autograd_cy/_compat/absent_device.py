@@ -1,4 +1,4 @@
-"""Classes of devices that are not there: their names are taken at import, their objects can't be made (facade)."""
+"""Classes of absent devices: they can be imported and named, but not instantiated (facade)."""
 
 import contextlib
 from typing import Any, NoReturn
@@ -13,7 +13,7 @@ _WORDS = {
 
 
 def absent_class(module: str, name: str, error: type[Exception], text: str, **attributes: Any) -> Any:
-    """A class that is there to be named and asked for by isinstance; to make an object is the error."""
+    """A class for imports and isinstance(); creating an object raises the error."""
 
     def refuse(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
         raise error(text)

@@ -13,7 +13,7 @@ from .missing import nearest_names, torch_names
 
 
 class _SameModule:
-    """A loader that loads nothing: the module exists already, under the name that this package gives it."""
+    """A loader that loads nothing: the module exists already, under this package's name."""
 
     def __init__(self, module: ModuleType):
         self.module, self.own_spec = module, module.__spec__
@@ -67,7 +67,7 @@ class TorchModule(ModuleType):
 class TorchAlias:
     """What install_as_torch() returns: in force until ``remove()``, or the end of the with block.
 
-    It stands first in `sys.meta_path`, and answers for torch, all below it, and for names that are missing here.
+    It is first in `sys.meta_path`, and handles torch, its submodules, and names that are missing here.
 
     >>> import autograd_cy as ag
     >>> ag.install_as_torch.__annotations__["return"].__name__
@@ -111,7 +111,7 @@ class TorchAlias:
         return [TorchDistribution()]
 
     def remove(self) -> None:
-        """Take the name back; when nobody else holds it, the next `import torch` looks for PyTorch."""
+        """Remove the alias; without another one, the next `import torch` looks for PyTorch."""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
         if not any(isinstance(finder, TorchAlias) for finder in sys.meta_path):
@@ -130,9 +130,9 @@ def install_as_torch() -> TorchAlias:
     """``install_as_torch()`` makes `import torch` in this process import this package.
 
     Its names are this package's, its version is that of the PyTorch that it stands for. So do
-    `import torch.nn.functional as F`, `from torch.autograd import Function` and the like. What this package has not is a
-    ModuleNotFoundError, or the AttributeError of its own modules. The result takes the name back by `remove()`, or at the end
-    of a with block. ImportError if PyTorch is imported already. `python -m autograd_cy script.py` runs a whole script that
+    `import torch.nn.functional as F`, `from torch.autograd import Function` and the like. A missing name raises
+    ModuleNotFoundError, or the AttributeError of this package's modules. `remove()` of the result, or the end of a with
+    block, ends it. ImportError if PyTorch is imported already. `python -m autograd_cy script.py` runs a whole script that
     way. Processes that multiprocessing starts while it is in force have it, too.
 
     >>> import subprocess, sys

@@ -24,7 +24,7 @@ class _Installed:
 
 
 def extend_preparation(spawn: Any) -> None:
-    """Let what `spawn.get_preparation_data()` returns bring the alias along, as long as one is in force."""
+    """Make `spawn.get_preparation_data()` include the alias while one is installed."""
     prepare = spawn.get_preparation_data
     if prepare.__module__ == __name__:
         return
@@ -48,7 +48,7 @@ _THEN = {PREPARES: extend_preparation, SERVES: keep_main_out}
 
 
 class _LoaderThen:
-    """The loader of one of these modules, and what is done to the module when it is loaded."""
+    """The loader of one of these modules, and the function to apply to the loaded module."""
 
     def __init__(self, loader: Any, then: Any):
         self.loader, self.then = loader, then

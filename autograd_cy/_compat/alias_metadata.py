@@ -1,4 +1,4 @@
-"""What `importlib.metadata` finds under the name of torch while the alias is in force (facade)."""
+"""The distribution `torch` of `importlib.metadata` while the alias is installed (facade)."""
 
 from importlib.metadata import Distribution, PackagePath
 from pathlib import Path

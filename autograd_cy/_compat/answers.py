@@ -1,4 +1,4 @@
-"""Functions whose answer is known beforehand, for modules of PyTorch's that have nothing to do on a CPU alone (facade).
+"""Functions with a constant result, for modules of PyTorch without a purpose on a CPU (facade).
 
 A module assigns what the helpers here return, and calls ``named(globals())`` last, which gives each its name and docstring:
 

@@ -1,8 +1,8 @@
-"""Errors of devices, which code names in `except`; nothing raises them here (facade)."""
+"""Errors of devices, for use in `except`; nothing raises them here (facade)."""
 
 
 class AcceleratorError(RuntimeError):
-    """What calls of a device raise.
+    """Raised by calls of a device.
 
     >>> import autograd_cy as ag
     >>> issubclass(ag.AcceleratorError, RuntimeError)
@@ -11,7 +11,7 @@ class AcceleratorError(RuntimeError):
 
 
 class OutOfMemoryError(RuntimeError):
-    """What a device raises that has no memory left; the CPU's is a MemoryError.
+    """Raised by a device without free memory; on the CPU it is a MemoryError.
 
     >>> import autograd_cy as ag
     >>> ag.cuda.OutOfMemoryError is ag.OutOfMemoryError

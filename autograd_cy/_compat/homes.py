@@ -1,4 +1,4 @@
-"""Where PyTorch has what this package defines in a private module, or in its core (facade)."""
+"""PyTorch's public place for objects that this package defines in private modules or in its core (facade)."""
 
 import functools
 import sys

@@ -1,4 +1,4 @@
-"""What PyTorch has and this package has not: an AttributeError that says so (facade).
+"""AttributeErrors for names that PyTorch has and this package lacks (facade).
 
 For a module that is its `__getattr__`; for Tensor, a descriptor under each missing name. Neither costs anything where
 an attribute exists, and `hasattr` is False for what is missing. A `__getattr__` of Tensor itself would slow down every
@@ -100,7 +100,7 @@ def dir_of_tensor(tensor: Tensor) -> Iterable[str]:
 
 
 class LaterMethod:
-    """Under a method of sparse tensors: their module, which attaches it, is imported when somebody asks for it."""
+    """Under a method of sparse tensors: their module, which attaches it, is imported on first use."""
 
     __slots__ = ("name",)
 
