@@ -31,7 +31,7 @@ _MAX_KEY_DEPTH = 16  # of nested tuples as keys: hashing is recursive
 
 
 def _encoded(text: Any, encoding: Any = "latin1") -> bytes:
-    """Decode protocol 2's form of bytes."""
+    """The bytes that protocol 2 writes as a latin1 string."""
     if type(text) is not str or encoding != "latin1":
         raise ValueError("expected a string, to be encoded as latin1")
     return text.encode(encoding)
