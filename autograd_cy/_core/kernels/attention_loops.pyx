@@ -39,7 +39,7 @@ cdef enum:
     LANES = 16                  # partial results kept side by side
     RUN = 512                   # elements summed before they are added to a total in double
 
-cdef struct Work:               # a loop that is shared
+cdef struct Work:               # a shared loop
     Attention *attention
     bint failed                 # there was no memory for a block
 

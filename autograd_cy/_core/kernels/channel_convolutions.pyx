@@ -45,7 +45,7 @@ cdef enum:
     TOTALS = 1 << 17        # ... and elements of all these sums together
     TO_AN_ELEMENT = 8       # multiplications that take as long as one element of an elementwise loop
 
-cdef struct Pass:           # a loop that is shared
+cdef struct Pass:           # a shared loop
     const Geometry *of
     const void *x           # images; one of x, matrices and y is written
     const void *matrices    # of each group

@@ -12,7 +12,7 @@ cdef extern from "runs.h":
 cdef enum:
     LANE_BYTES = 64             # of the channels that a loop processes at once
 
-cdef struct Pass:               # a loop that is shared
+cdef struct Pass:               # a shared loop
     const Geometry *of
     bint back                   # the gradient for the images
     bint dense                  # sums are products of matrices: a slab is a group, whose channels lie side by side

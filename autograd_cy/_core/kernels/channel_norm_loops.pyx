@@ -54,7 +54,7 @@ cdef enum:
     SLICES = 16                 # of many short rows, at most ...
     SLICE = 1 << 12             # ... each of at least so many elements
 
-cdef struct Work:               # a loop that is shared
+cdef struct Work:               # a shared loop
     const Planes *planes
     const void *g
     const void *x

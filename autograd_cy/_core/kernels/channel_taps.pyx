@@ -62,14 +62,14 @@ cdef int convolve_taps_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weigh
 
 
 cdef int convolve_lines(const Geometry *of, cnp.ndarray x, cnp.ndarray matrices, cnp.ndarray bias, cnp.ndarray y) except -1:
-    """The same by products. `matrices`: (groups, taps and channels, filters), with zeros at the end up to whole panels."""
+    """The same by products. `matrices`: (groups, taps and channels, filters), padded with zeros to whole panels."""
     cdef Pass p = pass_of(of, code_of(y), False, True)
     p.bias = NULL if bias is None else cnp.PyArray_DATA(bias)
     return run_products(&p, x, matrices, y)
 
 
 cdef int convolve_lines_back(const Geometry *of, cnp.ndarray g, cnp.ndarray matrices, cnp.ndarray x) except -1:
-    """`matrices`: (groups, taps from the last one on and filters, channels), with such zeros."""
+    """`matrices`: (groups, reversed taps and filters, channels), padded in the same way."""
     cdef Pass p = pass_of(of, code_of(x), True, True)
     return run_products(&p, g, matrices, x)
 
@@ -148,7 +148,7 @@ cdef inline void sum_lines(const Pass *p, const Slab *slab, const Space *space, 
 
 cdef inline void multiply_line(const Pass *p, const Slab *slab, const Space *space, npy_intp taps, npy_intp n,
                                const real *seen, real *y) noexcept nogil:
-    """The same by a product. Taps whose pixels lie side by side are one segment."""
+    """The same by a product. Taps with adjacent pixels are one segment."""
     cdef npy_intp size = sizeof(real), step = p.results_phases * p.written, run = run_of(p), k
     cdef const real *matrix = <const real *> p.weight + slab.first * p.of.taps * p.row
     for k in range(taps // run):
@@ -163,7 +163,7 @@ cdef inline void multiply_line(const Pass *p, const Slab *slab, const Space *spa
 
 
 cdef inline npy_intp run_of(const Pass *p) noexcept nogil:
-    """How many taps see pixels side by side."""
+    """The number of taps that see adjacent pixels."""
     return p.of.kernel[2] if p.results_phases == 1 and p.of.dilation[2] == 1 else 1
 
 
@@ -325,7 +325,7 @@ cdef inline void multiply_slices(Pass *p, npy_intp number, npy_intp end, real ki
 
 cdef inline void multiply_lines(const Pass *p, const Slab *slab, const Space *space, npy_intp image, npy_intp depth,
                                 npy_intp first, npy_intp end, bint add, real *sums) noexcept nogil:
-    """For each tap, or for those side by side, what comes back times what they see. Each line is a segment."""
+    """For each tap (or adjacent taps), the incoming gradient times the pixels. Each line is a segment."""
     cdef npy_intp size = sizeof(real), taps = find_taps(p, slab, space, depth, first, first, 0), run = run_of(p), k = 0
     cdef npy_intp line = p.out[2] * p.written, further = to_next_line(p, slab)
     cdef const real *g = <const real *> p.y + ((image * p.out[0] + depth) * p.out[1] + first) * line + slab.out

@@ -132,7 +132,7 @@ cdef void pixel_maxima "autograd_cy_pixel_maxima"(
         channel = 0
         while channel < n:
             lanes = LANES if channel + LANES <= n else FEW_LANES if channel + FEW_LANES <= n else n - channel
-            if lanes == LANES:          # numbers that the compiler knows, for loops in registers
+            if lanes == LANES:          # constants, so that the compiler keeps the loops in registers
                 window_maxima(x + channel, y + channel, places + channel, w, n, corner, deep, high, w[2].counts[k], LANES)
             elif lanes == FEW_LANES:
                 window_maxima(x + channel, y + channel, places + channel, w, n, corner, deep, high, w[2].counts[k], FEW_LANES)
@@ -145,7 +145,7 @@ cdef void pixel_maxima "autograd_cy_pixel_maxima"(
 
 cdef inline void window_maxima(const Number *x, Number *y, long long *places, const Along *w, npy_intp n, npy_intp corner,
                                npy_intp deep, npy_intp high, npy_intp wide, npy_intp lanes) noexcept nogil:
-    """Of some channels. Places are kept as Numbers, for loops over elements of one width."""
+    """The maxima of some channels. Places are kept as Numbers, so that loops have elements of one width."""
     cdef Number[LANES] best, offsets
     cdef npy_intp a, b, c, k, offset
     cdef const Number *pixel = x + corner * n
@@ -166,7 +166,7 @@ cdef inline void window_maxima(const Number *x, Number *y, long long *places, co
                     best[k] = pixel[k] if is_larger else best[k]
                     offsets[k] = <Number> offset if is_larger else offsets[k]
     for k in range(lanes):
-        y[k], places[k] = best[k], corner + <int> offsets[k]        # below EXACT: 32 bits are converted side by side
+        y[k], places[k] = best[k], corner + <int> offsets[k]        # below EXACT, so 32-bit conversions suffice: they are vectorized
 
 
 # elements at their places
@@ -204,7 +204,7 @@ cdef void moved_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil
 
 
 cdef void move(Images *p, const cython.floating *x, cython.floating *y, npy_intp number, npy_intp end) noexcept nogil:
-    """Some parts of the channels of some images; all parts of an image at once, if they are among them."""
+    """Some parts of the channels of some images; if all parts of an image are among them, they are processed at once."""
     cdef npy_intp n = p.channels, size = p.size, image, part, parts, first, last, pixel, k, place
     cdef Arrival arrival = p.arrival
     cdef npy_intp of_x = (p.size if p.arrival == TAKEN else p.out) * n, of_y = (p.out if p.arrival == TAKEN else p.size) * n

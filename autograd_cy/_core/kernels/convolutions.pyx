@@ -46,7 +46,7 @@ cdef struct Shape:          # of all blocks
     npy_intp rows, columns  # of blocks in a stack
     npy_intp step           # elements between the rows of a block: an odd number of cache lines
 
-cdef struct Pass:           # a loop that is shared
+cdef struct Pass:           # a shared loop
     const Geometry *of
     Shape shape
     const void *x           # images; one of x, weight and y is written

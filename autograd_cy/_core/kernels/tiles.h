@@ -56,7 +56,7 @@ static int best_vectors(void) { return 0; }
         } \
     }
 
-/* What is written of a row. */
+/* Write a part of a row. */
 #define WRITE_PART(name, type) \
     static void name##_write_part(char *sums, char *out, npy_intp bytes, int add) { \
         for (npy_intp k = 0; add && k < bytes; k += sizeof(type)) *(type *) (sums + k) += *(const type *) (out + k); \

@@ -2,7 +2,7 @@
 
 NOTE [Borrowed loops]
 A ufunc's inner loop costs some 10 ns for 16 elements, the ufunc around it 250. So the loops are looked up once, at
-import, and called here. What that takes:
+import, and called here. The rules:
   1. the first match of a signature is the loop that NumPy uses (some are listed twice and differ in bits);
   2. operands are aligned and of native byte order; an unaligned one is copied first;
   3. results are written in contiguous runs (NumPy 2.4's isinf and isfinite are wrong for strided ones);

@@ -3,20 +3,20 @@
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef enum:
-    KEPT = 3            # arrays that are kept of a parameter, at most
-    SCALARS = 3         # numbers that are kept of it
-    OPTIONS = 10        # what the user chose
-    NUMBERS = 12        # what a loop computes with: of the options and of the scalars
+    KEPT = 3            # state arrays of a parameter, at most
+    SCALARS = 3         # state scalars of a parameter
+    OPTIONS = 10        # the user's options
+    NUMBERS = 12        # constants of a loop, computed from options and scalars
 
-# Moves the scalars one step on, and finds the numbers; `fresh`: there was nothing kept of the parameter yet.
+# Advances the scalars by one step and computes the numbers. `fresh`: the parameter had no state yet.
 ctypedef void (*Prepare)(const double *options, double *scalars, double *numbers, bint fresh) noexcept nogil
-# p: the parameter; g: its gradient; a, b, c: what is kept, NULL where it is not.
+# p: the parameter; g: its gradient; a, b, c: state arrays, or NULL.
 ctypedef void (*Loop32)(float *p, const float *g, float *a, float *b, float *c, const double *numbers,
                         npy_intp n) noexcept nogil
 ctypedef void (*Loop64)(double *p, const double *g, double *a, double *b, double *c, const double *numbers,
                         npy_intp n) noexcept nogil
 
-# Whether a step with these numbers leaves a parameter as it is, to the last bit, where its gradient is 0.
+# Whether a step with these numbers changes no bit of a parameter where its gradient is 0.
 ctypedef bint (*LeavesZeros)(const double *numbers, bint is_float64) noexcept nogil
 
 

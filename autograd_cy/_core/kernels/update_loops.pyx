@@ -11,9 +11,9 @@ cimport cython
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-# The functions that Cython makes of a loop over `real` numbers: of float and of double. Those for AVX2 are replaced by ones
-# for fused multiply-adds, which the same machines have. Where the compiler takes no clones and the machine may lack them, a
-# float64 holds the product exactly: a sum that is rounded twice differs from one that is rounded once in 1 of some 10^9.
+# Declares the float and double versions that Cython generates from a fused loop. Instead of AVX2 clones there are clones with
+# fused multiply-adds, which the same machines have. If the compiler has no clones and the machine may lack fused operations,
+# a float64 holds the product exactly: rounding twice changes 1 in some 10^9 results.
 cdef extern from *:
     """
     #include <math.h>
@@ -49,12 +49,12 @@ cdef extern from *:
 
 
 cdef inline real fused(real a, real b, real c) noexcept nogil:
-    """a * b + c, of float numbers rounded once, as PyTorch's kernels do; those of double agree closely enough without."""
+    """a * b + c, rounded once for float, as in PyTorch's kernels; double agrees closely enough without."""
     return fused_float(a, b, c) if real is float else a * b + c
 
 
 cdef inline real decayed(real g, real p, real decay) noexcept nogil:
-    """The gradient with that of the weight decay; without one, infinite parameters do no harm."""
+    """The gradient plus weight decay. Without decay, an infinite parameter doesn't turn it into a nan."""
     return fused(decay, p, g) if decay != 0 else g
 
 
@@ -149,7 +149,7 @@ cdef void rprop_loop "autograd_cy_rprop"(real *p, const real *g, real *previous,
 
 
 cdef bint sgd_leaves_zeros(const double *numbers, bint is_float64) noexcept nogil:
-    """Without weight decay p - lr * 0 is p, also if p is -0 or NaN, for a learning rate that is finite and not negative."""
+    """Without weight decay, p - lr * 0 is p, even if p is -0 or NaN, if the learning rate is finite and not negative."""
     cdef double lr = numbers[0] * numbers[5]
     return numbers[3] == 0 and not signbit(lr) and isfinite(lr if is_float64 else <float> lr)
 
