@@ -12,6 +12,10 @@ from . import PACKAGE, alias_children, alias_names
 from .missing import nearest_names, torch_names
 
 
+# PyTorch's private modules that libraries import, and that are in rooms here.
+_IN_ROOMS = {"._lobpcg": "._functional.lobpcg", "._lowrank": "._functional.lowrank", "._tensor_str": "._tensor.text"}
+
+
 class _SameModule:
     """A loader that loads nothing: the module exists already, under this package's name."""
 
@@ -79,7 +83,8 @@ class TorchAlias:
             if name == "torch":
                 module: ModuleType = TorchModule(sys.modules[PACKAGE])
                 return ModuleSpec(name, _SameModule(module), origin=module.__file__, is_package=True)  # type: ignore[arg-type]
-            ours, entered = PACKAGE + name[len("torch") :], name in sys.modules
+            inside, entered = name[len("torch") :], name in sys.modules
+            ours = PACKAGE + _IN_ROOMS.get(inside, inside)
             try:
                 module = importlib.import_module(ours)
             except ModuleNotFoundError as error:

@@ -30,3 +30,9 @@ def test_an_operation_can_be_imported_at_the_first_line():
     script = "from torch.ops import aten; import torch; print(aten is torch.ops.aten, aten.relu(torch.ones(1)).item())"
     done = subprocess.run([sys.executable, "-m", "autograd_cy", "-c", script], capture_output=True, text=True)
     assert done.stdout == "True 1.0\n", done.stdout + done.stderr
+
+
+def test_private_modules_that_are_in_rooms_here_are_found():
+    script = "import torch._tensor_str, torch._lobpcg; from torch._lowrank import pca_lowrank; print(torch._tensor_str.__name__)"
+    done = subprocess.run([sys.executable, "-m", "autograd_cy", "-c", script], capture_output=True, text=True)
+    assert done.stdout == "autograd_cy._tensor.text\n", done.stdout + done.stderr
