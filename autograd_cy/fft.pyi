@@ -24,9 +24,9 @@ def fftn(
 ) -> Tensor:
     """fft() along several dimensions."""
 def fftshift(input: Tensor, dim: _Dims | None = None) -> Tensor:
-    """the frequencies of fft() in order, the negative ones first; along all dimensions."""
+    """the frequencies of fft() in order, negative ones first; by default in all dims."""
 def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """the transform of Hermitian input, half of which is given: n reals."""
+    """the transform of Hermitian input, given as one half: n real numbers."""
 def hfft2(
     input: Tensor, s: _Dims | None = None, dim: _Dims | None = ..., norm: str | None = None
 ) -> Tensor:
@@ -68,7 +68,7 @@ def irfftn(
 ) -> Tensor:
     """the inverse of rfftn(): real numbers."""
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-    """fft() of real numbers, without the conjugates of other frequencies."""
+    """fft() of real numbers, without the redundant conjugate frequencies."""
 def rfft2(
     input: Tensor, s: _Dims | None = None, dim: _Dims | None = ..., norm: str | None = None
 ) -> Tensor:

@@ -23,7 +23,7 @@ def cholesky_ex(
 ) -> return_types.linalg_cholesky_ex:
     """linalg.cholesky() with `info`."""
 def cond(input: Tensor, p: float | str | None = None) -> Tensor:
-    """the condition number of matrices: their norm times that of the inverse."""
+    """the condition number of matrices: their norm times the norm of the inverse."""
 def cross(input: Tensor, other: _Operand, *, dim: int = -1) -> Tensor:
     """the cross products of vectors of 3 elements along `dim`."""
 def det(input: Tensor) -> Tensor:
@@ -76,12 +76,12 @@ def matrix_norm(
 ) -> Tensor:
     """the norms of matrices."""
 def matrix_power(input: Tensor, n: int) -> Tensor:
-    """a square matrix (or a batch) multiplied n times; with n < 0 its inverse."""
+    """the n-th power of a square matrix (or a batch); with n < 0 of its inverse."""
 def matrix_rank(
     input: Tensor, *, atol: Tensor | float | None = None, rtol: Tensor | float | None = None,
     hermitian: bool = False
 ) -> Tensor:
-    """how many singular values are not zero (int64)."""
+    """the number of nonzero singular values (int64)."""
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """the product of several matrices, in the order that takes the fewest multiplications."""
 def norm(
@@ -115,13 +115,13 @@ def svd(
 def svdvals(input: Tensor, *, driver: str | None = None) -> Tensor:
     """the singular values of a matrix, descending."""
 def tensorinv(input: Tensor, ind: int = 2) -> Tensor:
-    """the inverse of a tensor as a matrix, its first `ind` dimensions taken for rows."""
+    """the inverse of a tensor as a matrix, with its first `ind` dimensions as rows."""
 def tensorsolve(input: Tensor, other: _Operand, dims: _Dims | None = None) -> Tensor:
     """the X with tensordot(input, X, X.ndim) = other."""
 def vander(input: Tensor, N: int | None = None) -> Tensor:
-    """the Vandermonde matrix: a row 1, x, x ** 2, ."""
+    """the Vandermonde matrix: for each element x a row 1, x, x ** 2, ."""
 def vecdot(input: Tensor, other: _Operand, *, dim: int = -1) -> Tensor:
-    """the sums of products along `dim`, those of `input` conjugated."""
+    """the sums of products along `dim`, with `input` conjugated."""
 def vector_norm(
     input: Tensor, ord: float | str = 2, dim: _Dims | None = None, keepdim: bool = False, *,
     dtype: _DType | None = None

@@ -8,7 +8,7 @@ import numpy as np
 from ._core.arrays import dtypes as _dtypes
 from ._core.graph.tensor import Tensor
 from ._core.runtime.entry import public as _public
-from ._creation.arguments import integer
+from ._creation import integer
 from ._creation.data import from_numpy
 from .random import randint
 

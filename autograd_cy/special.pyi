@@ -79,7 +79,7 @@ def log_ndtr(input: Tensor) -> Tensor:
 def log_softmax(input: Tensor, dim: int, dtype: _DType | None = None) -> Tensor:
     """the logarithm of softmax, exact where softmax is near 0 or 1."""
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
-    """log(input / (1 - input)), with `eps` of input limited to [eps, 1 - eps]."""
+    """log(input / (1 - input)); with `eps`, input is first clamped to [eps, 1 - eps]."""
 def logsumexp(input: Tensor, dim: _Dims, keepdim: bool = False) -> Tensor:
     """log(sum(exp(input))) along `dim`, one dimension or several."""
 def modified_bessel_i0(input: Tensor) -> Tensor:
@@ -91,7 +91,7 @@ def modified_bessel_k0(input: Tensor) -> Tensor:
 def modified_bessel_k1(input: Tensor) -> Tensor:
     """The modified Bessel function of the second kind of order 1."""
 def multigammaln(input: Tensor, p: int) -> Tensor:
-    """the logarithm of the gamma function of p dimensions."""
+    """the logarithm of the p-dimensional gamma function."""
 def ndtr(input: Tensor) -> Tensor:
     """The distribution function of the standard normal distribution."""
 def ndtri(input: Tensor) -> Tensor:
@@ -101,7 +101,7 @@ def polygamma(n: int, input: Tensor) -> Tensor:
 def psi(input: Tensor) -> Tensor:
     """The derivative of lgamma(input)."""
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
-    """the nearest integer, of two the even one; or rounded to that many decimals."""
+    """the nearest integer, ties to even; or rounded to that many decimals."""
 def scaled_modified_bessel_k0(input: Tensor) -> Tensor:
     """exp(input) * modified_bessel_k0(input)."""
 def scaled_modified_bessel_k1(input: Tensor) -> Tensor:

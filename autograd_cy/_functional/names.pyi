@@ -112,7 +112,7 @@ def addr(
 ) -> Tensor:
     """beta * input + alpha * the outer product of two vectors."""
 def adjoint(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the matrix, or each of a batch, transposed and conjugated; a view of a real tensor."""
+    """the conjugate transpose of a matrix, or of each of a batch; a view of a real tensor."""
 def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a copy of the tensor."""
 def all(
@@ -216,15 +216,15 @@ def atanh_(input: Tensor) -> Tensor:
 def atleast_1d(
     tensors: Tensor | Sequence[Tensor] = ..., *others: Tensor, out: Tensor | None = None
 ) -> Tensor:
-    """a 0-d tensor with one dimension, others as they are; of several tensors a tuple."""
+    """a 0-d tensor with one dimension, others unchanged; a tuple for several tensors."""
 def atleast_2d(
     tensors: Tensor | Sequence[Tensor] = ..., *others: Tensor, out: Tensor | None = None
 ) -> Tensor:
-    """a matrix of a number or of a vector, its row; others as they are; of several a tuple."""
+    """a 0-d tensor as a matrix, a vector as its row, others unchanged; a tuple for several."""
 def atleast_3d(
     tensors: Tensor | Sequence[Tensor] = ..., *others: Tensor, out: Tensor | None = None
 ) -> Tensor:
-    """with three dimensions, a vector's in the middle, a matrix's in front."""
+    """with three dimensions: a vector's is the middle one, a matrix's are the first two."""
 def baddbmm(
     input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: _Number = 1, alpha: _Number = 1,
     out: Tensor | None = None
@@ -234,7 +234,7 @@ bfloat16: dtype
 def bincount(
     input: Tensor, weights: Tensor | None = None, minlength: _int = 0, *, out: Tensor | None = None
 ) -> Tensor:
-    """how often each number from 0 on occurs in a vector of integers."""
+    """the number of occurrences of each integer from 0 on in a vector."""
 bit: dtype
 bits1x8: dtype
 bits2x4: dtype
@@ -263,23 +263,23 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting."""
 bool: dtype
 def broadcast_tensors(tensors: Tensor | Sequence[Tensor] = ..., *others: Tensor) -> tuple[Tensor, ...]:
-    """views of the tensors that are broadcast to each other."""
+    """views of the tensors, broadcast to each other."""
 @overload
 def broadcast_to(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
-    """a view broadcast to `size`, as expand()."""
+    """a view broadcast to `size`, like expand()."""
 @overload
 def broadcast_to(input: Tensor, *size: _int, out: Tensor | None = None) -> Tensor: ...
 def bucketize(
     input: Tensor | _float, boundaries: Tensor, *, out_int32: _bool = False, right: _bool = False,
     out: Tensor | None = None
 ) -> Tensor:
-    """the number of the bucket of each element."""
+    """the index of the bucket of each element."""
 def cartesian_prod(
     tensors: Tensor | Sequence[Tensor] = ..., *others: Tensor, out: Tensor | None = None
 ) -> Tensor:
-    """all ways to choose one element of each vector, a row each."""
+    """all ways to choose one element of each vector, as rows."""
 def cat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
-    """the tensors one after the other along `dim`; elsewhere their sizes agree."""
+    """the tensors joined along `dim`; their other sizes must agree."""
 def cdist(
     x1: Tensor, x2: Tensor, p: _float = 2.0, compute_mode: str | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -306,7 +306,7 @@ def cholesky_solve(
 ) -> Tensor:
     """the X with A @ X = input, where A = L @ L.mH (upper: L.mH @ L)."""
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-    """views of so many parts along `dim`, or fewer; the last may be smaller."""
+    """views of up to `chunks` parts along `dim`; the last may be smaller."""
 def clamp(
     input: Tensor, min: _Operand | None = None, max: _Operand | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -328,22 +328,22 @@ def clip(
 def clip_(input: Tensor, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
     """clamp() written into the tensor's own memory."""
 def clone(input: Tensor, *, memory_format: Any = None, out: Tensor | None = None) -> Tensor:
-    """a copy, dense, with the dimensions as they are in memory, through which gradients pass."""
+    """a dense copy that keeps the memory order of dimensions; gradients pass through."""
 def column_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """the tensors beside each other, vectors as columns."""
+    """the tensors joined along the second dimension, vectors as columns."""
 def combinations(
     input: Tensor, r: _int = 2, with_replacement: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """all ways to choose r elements of a vector, a row each."""
+    """all ways to choose r elements of a vector, as rows."""
 def complex(real: Tensor, imag: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """complex numbers of real and imaginary parts, float32 or float64 both."""
+    """complex numbers from real and imaginary parts, both float32 or both float64."""
 complex32: dtype
 complex64: dtype
 complex128: dtype
 def concat(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
-    """the tensors one after the other along `dim`; elsewhere their sizes agree."""
+    """the tensors joined along `dim`; their other sizes must agree."""
 def concatenate(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
-    """the tensors one after the other along `dim`; elsewhere their sizes agree."""
+    """the tensors joined along `dim`; their other sizes must agree."""
 def conj(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the complex conjugate; a real tensor itself."""
 def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -353,7 +353,7 @@ def conj_physical_(self: Tensor) -> Tensor:
 def constant_pad_nd(
     input: Tensor, pad: Sequence[_int], value: _Number = 0, *, out: Tensor | None = None
 ) -> Tensor:
-    """a copy with rows of `value` before and behind."""
+    """a copy padded with `value` at both ends."""
 def copysign(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """abs(input) with the sign of other; the gradient at 0 and for other is 0."""
 def corrcoef(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -367,7 +367,7 @@ def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def cosh_(input: Tensor) -> Tensor:
     """cosh() written into the tensor's own memory."""
 def count_nonzero(input: Tensor, dim: _Dims | None = None, *, out: Tensor | None = None) -> Tensor:
-    """how many elements aren't zero, of all or along `dim`, one or several (int64)."""
+    """the number of nonzero elements, of all or along `dim`, one or several (int64)."""
 def cov(
     input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None,
     out: Tensor | None = None
@@ -405,13 +405,13 @@ def detach_(self: Tensor) -> Tensor:
 def detach_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """a copy without the history."""
 def diag(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
-    """a copy of a matrix's diagonal; of a vector, the matrix that has it as its diagonal."""
+    """a copy of a matrix's diagonal; for a vector, the matrix with it as diagonal."""
 def diag_embed(
     input: Tensor, offset: _int = 0, dim1: _int = -2, dim2: _int = -1, *, out: Tensor | None = None
 ) -> Tensor:
     """zeros with the last dimension as the diagonal of matrices."""
 def diagflat(input: Tensor, offset: _int = 0, *, out: Tensor | None = None) -> Tensor:
-    """zeros with the elements in order as the diagonal of a matrix."""
+    """a matrix of zeros with the flattened elements as its diagonal."""
 def diagonal(
     input: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1, *, out: Tensor | None = None
 ) -> Tensor:
@@ -439,18 +439,18 @@ def dist(input: Tensor, other: Tensor, p: _float = 2, *, out: Tensor | None = No
 def div(
     input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
-    """the quotient input / other; of integers a float."""
+    """the quotient input / other; a float for integers."""
 def divide(
     input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
-    """the quotient input / other; of integers a float."""
+    """the quotient input / other; a float for integers."""
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the sum of the products of two vectors' elements, not conjugated."""
+    """the inner product of two vectors, not conjugated."""
 double: dtype
 def dsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
     """tensor_split() along the third dimension."""
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """the tensors behind each other, along the third dimension."""
+    """the tensors joined along the third dimension."""
 def einsum(equation: str, *operands: Any, out: Tensor | None = None) -> Tensor:
     """products of the operands summed over the dimensions not in the result."""
 def eq(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -500,7 +500,7 @@ def fix_(input: Tensor) -> Tensor:
 def flatten(
     input: Tensor, start_dim: _int = 0, end_dim: _int = -1, *, out: Tensor | None = None
 ) -> Tensor:
-    """the dimensions from start_dim to end_dim made into one."""
+    """the dimensions from start_dim to end_dim merged into one."""
 @overload
 def flip(input: Tensor, dims: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """a copy with the order of the elements reversed along `dims`."""
@@ -527,13 +527,13 @@ def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def floor_(input: Tensor) -> Tensor:
     """floor() written into the tensor's own memory."""
 def floor_divide(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """input / other rounded down; of integers an integer."""
+    """input / other rounded down; an integer for integers."""
 def fmax(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The larger of input and other, ignoring NaN; where they are equal, input gets the gradient."""
 def fmin(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """The smaller of input and other, ignoring NaN; where they are equal, input gets the gradient."""
 def fmod(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """what remains of input when divided by other, with the sign of input."""
+    """the remainder of input / other, with the sign of input."""
 def frac(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The fraction of input, with its sign: input - trunc(input)."""
 def frac_(input: Tensor) -> Tensor:
@@ -557,7 +557,7 @@ def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
 def gradient(
     input: Tensor, *, spacing: Any = 1, dim: _Dims | None = None, edge_order: _int = 1
 ) -> tuple[Tensor, ...]:
-    """the slopes of sampled values along each of the dimensions, by central differences; at the edges by
+    """the slopes of sampled values along each dimension, by central differences; at the edges by
     differences of order 1 or 2.
     """
 def greater(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -574,21 +574,21 @@ def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Te
 def histc(
     input: Tensor, bins: _int = 100, min: _float = 0, max: _float = 0, *, out: Tensor | None = None
 ) -> Tensor:
-    """how many elements lie in each of `bins` intervals of one width."""
+    """the number of elements in each of `bins` intervals of equal width."""
 def histogram(
     input: Tensor, bins: _int | Tensor, *, range: tuple[_float, _float] | None = None,
     weight: Tensor | None = None, density: _bool = False
 ) -> return_types.histogram:
-    """how many elements, or what weights, lie in each of the intervals."""
+    """the number of elements, or the sum of their weights, in each interval."""
 def histogramdd(
     input: Tensor, bins: _int | Sequence[_int] | Sequence[Tensor], range: Sequence[_float] | None = None,
     weight: Tensor | None = None, density: _bool = False
 ) -> return_types.histogramdd:
-    """how many points, or what weights, lie in each of the boxes."""
+    """the number of points, or the sum of their weights, in each box."""
 def hsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
     """tensor_split() into columns; of a vector, into parts."""
 def hstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """the tensors beside each other: along the second dimension, vectors along their own."""
+    """the tensors joined along the second dimension, vectors along their only one."""
 def hypot(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """sqrt(input**2 + other**2), without intermediate overflow."""
 def i0(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -613,7 +613,7 @@ def index_copy(
 def index_fill(
     input: Tensor, dim: _int, index: Tensor, value: _Number | Tensor, *, out: Tensor | None = None
 ) -> Tensor:
-    """a copy with a number, or a 0-d tensor, in the rows that `index` names."""
+    """a copy with the rows in `index` filled with a number or 0-d tensor."""
 def index_put(
     input: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False, *,
     out: Tensor | None = None
@@ -629,9 +629,9 @@ def index_reduce(
 ) -> Tensor:
     """a copy with rows combined."""
 def index_select(input: Tensor, dim: _int, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """a copy of the rows along `dim` that a vector of numbers picks."""
+    """a copy of the rows along `dim` listed in a vector of indices."""
 def inner(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """the sums of products along the last dimension of both; a number multiplies."""
+    """the sums of products along the last dimension of both; a 0-d tensor multiplies."""
 int: dtype
 int1: dtype
 int2: dtype
@@ -676,7 +676,7 @@ def istft(
 ) -> Tensor:
     """the signal of a short-time transform."""
 def kron(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """the Kronecker product: each element of `input` times the whole of `other`, in its place."""
+    """the Kronecker product: each element of `input` is replaced by itself times `other`."""
 def kthvalue(input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
     """the k-th smallest element along `dim`, counted from 1."""
 def lcm(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -690,7 +690,7 @@ def ldexp_(input: Tensor, other: _Operand) -> Tensor:
 def le(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input <= other, a bool tensor."""
 def lerp(input: Tensor, end: Tensor, weight: Tensor | _Number, *, out: Tensor | None = None) -> Tensor:
-    """input + weight * (end - input), of which `weight` is a number or tensor."""
+    """input + weight * (end - input); `weight` is a number or tensor."""
 def less(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input < other, a bool tensor."""
 def less_equal(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -726,7 +726,7 @@ def logaddexp2(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> 
 def logcumsumexp(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
     """the logarithms of the sums of exp(x) up to each element along `dim`."""
 def logdet(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the logarithm of the determinant: -inf where that is 0, nan where it is negative."""
+    """the logarithm of the determinant: -inf if that is 0, nan if it is negative."""
 def logical_and(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """AND of the truth values, a bool tensor."""
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -738,7 +738,7 @@ def logical_or(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> 
 def logical_xor(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """XOR of the truth values, a bool tensor."""
 def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None) -> Tensor:
-    """log(input / (1 - input)), with `eps` of input limited to [eps, 1 - eps]."""
+    """log(input / (1 - input)); with `eps`, input is first clamped to [eps, 1 - eps]."""
 def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
     """logit() written into the tensor's own memory."""
 def logsumexp(
@@ -750,9 +750,9 @@ longdouble: dtype
 def lt(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
     """input < other, a bool tensor."""
 def lu(input: Tensor, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
-    """linalg.lu_factor(), which succeeds it."""
+    """superseded by linalg.lu_factor()."""
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """linalg.lu_solve(), which succeeds it, with the right side in front."""
+    """superseded by linalg.lu_solve(), with the right side first."""
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True
 ) -> return_types.lu_unpack:
@@ -770,7 +770,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 def matrix_exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the exponential of square matrices, the sum of A ** k / k!."""
 def matrix_power(input: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
-    """a square matrix (or a batch) multiplied n times; with n < 0 its inverse."""
+    """the n-th power of a square matrix (or a batch); with n < 0 of its inverse."""
 @overload
 def max(input: Tensor) -> Tensor:
     """the largest element; equal ones share the gradient."""
@@ -793,7 +793,7 @@ def median(input: Tensor, dim: _int, keepdim: _bool = False) -> return_types.med
 def meshgrid(
     tensors: Tensor | Sequence[Tensor] = ..., *others: Tensor, indexing: str | None = None
 ) -> tuple[Tensor, ...]:
-    """views of the coordinates of the grid that vectors span."""
+    """views with the coordinates of the grid spanned by vectors."""
 @overload
 def min(input: Tensor) -> Tensor:
     """the smallest element; equal ones share the gradient."""
@@ -808,9 +808,9 @@ def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
 def mode(input: Tensor, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
     """the most frequent element along `dim`, the smallest of several."""
 def moveaxis(input: Tensor, source: _Dims, destination: _Dims, *, out: Tensor | None = None) -> Tensor:
-    """a view with dimensions moved, the others in their order."""
+    """a view with dimensions moved; the others keep their order."""
 def movedim(input: Tensor, source: _Dims, destination: _Dims, *, out: Tensor | None = None) -> Tensor:
-    """a view with dimensions moved, the others in their order."""
+    """a view with dimensions moved; the others keep their order."""
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the elements in order along the first dimension."""
 def mul(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
@@ -820,12 +820,12 @@ def multiply(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Te
 def mv(input: Tensor, vec: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
 def mvlgamma(input: Tensor, p: _int, *, out: Tensor | None = None) -> Tensor:
-    """the logarithm of the gamma function of p dimensions."""
+    """the logarithm of the p-dimensional gamma function."""
 def nan_to_num(
     input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None, *,
     out: Tensor | None = None
 ) -> Tensor:
-    """numbers in the place of NaN and infinities."""
+    """numbers in place of NaN and infinities."""
 def nan_to_num_(
     input: Tensor, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
 ) -> Tensor:
@@ -844,7 +844,7 @@ def nanquantile(
     input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
     interpolation: str = "linear", out: Tensor | None = None
 ) -> Tensor:
-    """quantile() of what is not nan."""
+    """quantile() without nan."""
 def nansum(
     input: Tensor, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None,
     out: Tensor | None = None
@@ -905,9 +905,9 @@ def permute_copy(input: Tensor, dims: Sequence[_int], /, *, out: Tensor | None =
 @overload
 def permute_copy(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
 def pinverse(input: Tensor, rcond: _float = 1e-15, *, out: Tensor | None = None) -> Tensor:
-    """linalg.pinv(), with the relative size of singular values that count as zero."""
+    """linalg.pinv() with rtol=rcond."""
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """complex numbers of lengths and angles in radians, float32 or float64 both."""
+    """complex numbers from lengths and angles in radians, both float32 or both float64."""
 def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the n-th derivative of digamma(input)."""
 def positive(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -924,7 +924,7 @@ def prod(
 def put(
     input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False, *, out: Tensor | None = None
 ) -> Tensor:
-    """a copy with the elements of those numbers replaced, or added to."""
+    """a copy with the elements at those indices replaced, or added to."""
 qint8: dtype
 qint32: dtype
 def qr(input: Tensor, some: _bool = True) -> return_types.qr:
@@ -933,8 +933,8 @@ def quantile(
     input: Tensor, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
     interpolation: str = "linear", out: Tensor | None = None
 ) -> Tensor:
-    """below which the part q of the elements lies, of all or along `dim`; between two elements, as
-    `interpolation` says ('lower', 'higher', 'midpoint', 'nearest').
+    """the value below which the fraction q of all elements lies, or along `dim`; `interpolation` between
+    elements may be 'lower', 'higher', 'midpoint', 'nearest'.
     """
 quint2x4: dtype
 quint4x2: dtype
@@ -944,7 +944,7 @@ def rad2deg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def rad2deg_(input: Tensor) -> Tensor:
     """rad2deg() written into the tensor's own memory."""
 def ravel(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the elements in order along one dimension; a view where they are dense, else a copy."""
+    """the flattened elements; a view if they are contiguous, else a copy."""
 def real(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """the real part, a view; a real tensor itself."""
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -956,14 +956,14 @@ def relu(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def relu_(input: Tensor) -> Tensor:
     """relu() written into the tensor's own memory."""
 def remainder(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """what remains of input when divided by other, with the sign of other."""
+    """the remainder of input / other, with the sign of other."""
 def renorm(
     input: Tensor, p: _float, dim: _int, maxnorm: _float, *, out: Tensor | None = None
 ) -> Tensor:
-    """the parts of a tensor along `dim`, those whose p-norm is above `maxnorm` divided so that it is that."""
+    """scale down the slices along `dim` with a p-norm above `maxnorm` to that norm."""
 @overload
 def repeat(input: Tensor, repeats: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
-    """a copy repeated so many times along each dimension."""
+    """a copy repeated that many times along each dimension."""
 @overload
 def repeat(input: Tensor, *repeats: _int, out: Tensor | None = None) -> Tensor: ...
 def repeat_interleave(
@@ -973,7 +973,7 @@ def repeat_interleave(
     """each row along `dim` repeated."""
 @overload
 def reshape(input: Tensor, shape: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
-    """the elements in another shape; a view where the strides allow it, else a copy."""
+    """the elements in another shape; a view if the strides allow it, else a copy."""
 @overload
 def reshape(input: Tensor, *shape: _int, out: Tensor | None = None) -> Tensor: ...
 def resize_as_(self: Tensor, other: _Operand, memory_format: Any = None) -> Tensor:
@@ -985,17 +985,17 @@ def resolve_neg(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def roll(
     input: Tensor, shifts: _Dims, dims: _Dims | None = ..., *, out: Tensor | None = None
 ) -> Tensor:
-    """a copy, the elements moved on by `shifts` along `dims`, the last to the front."""
+    """a copy with elements shifted by `shifts` along `dims`, the last ones go first."""
 def rot90(
     input: Tensor, k: _int = 1, dims: Sequence[_int] = ..., *, out: Tensor | None = None
 ) -> Tensor:
-    """a copy turned by k times 90 degrees, from dims[0] to dims[1]."""
+    """a copy rotated by k times 90 degrees, from dims[0] to dims[1]."""
 def round(input: Tensor, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
-    """the nearest integer, of two the even one; or rounded to that many decimals."""
+    """the nearest integer, ties to even; or rounded to that many decimals."""
 def round_(self: Tensor, *, decimals: _int = 0) -> Tensor:
     """round() written into the tensor's own memory."""
 def row_stack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """the tensors below each other, vectors as rows."""
+    """the tensors joined along the first dimension, vectors as rows."""
 def rsqrt(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """1 / sqrt(input)."""
 def rsqrt_(input: Tensor) -> Tensor:
@@ -1020,7 +1020,7 @@ def searchsorted(
     sorted_sequence: Tensor, input: Tensor | _float, *, out_int32: _bool = False, right: _bool = False,
     side: str | None = None, sorter: Tensor | None = None, out: Tensor | None = None
 ) -> Tensor:
-    """where elements belong in a sequence that is in order."""
+    """the positions at which elements keep a sorted sequence sorted."""
 def select(input: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
     """the view of row `index` along `dim`, without that dimension."""
 def select_copy(input: Tensor, dim: _int, index: _int, *, out: Tensor | None = None) -> Tensor:
@@ -1047,7 +1047,7 @@ def sign(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def sign_(input: Tensor) -> Tensor:
     """sign() written into the tensor's own memory."""
 def signbit(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """whether the sign is that of negative numbers, a bool tensor; that of -0.0 is."""
+    """whether the sign bit is set, a bool tensor; it is for -0.0."""
 def sin(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sine of an angle in radians."""
 def sin_(input: Tensor) -> Tensor:
@@ -1105,7 +1105,7 @@ def squeeze(input: Tensor, dim: _Dims | None = None, *, out: Tensor | None = Non
 def squeeze_copy(input: Tensor, dim: _Dims | None = None, *, out: Tensor | None = None) -> Tensor:
     """squeeze() as a copy."""
 def stack(tensors: Sequence[Tensor], dim: _int = 0, *, out: Tensor | None = None) -> Tensor:
-    """tensors of one shape along a new dimension `dim`."""
+    """tensors of one shape joined along a new dimension `dim`."""
 def std(
     input: Tensor, dim: _Dims | None = None, unbiased: _bool | None = None, keepdim: _bool = False, *,
     correction: _float | None = None, out: Tensor | None = None
@@ -1135,21 +1135,21 @@ def sum(
 ) -> Tensor:
     """the sum of all elements, or along `dim`."""
 def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
-    """U, S, V with input = U @ diag(S) @ V.mH; linalg.svd() succeeds it."""
+    """U, S, V with input = U @ diag(S) @ V.mH; superseded by linalg.svd()."""
 def swapaxes(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
-    """a view with two dimensions exchanged."""
+    """a view with two dimensions swapped."""
 def swapdims(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
-    """a view with two dimensions exchanged."""
+    """a view with two dimensions swapped."""
 def t(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the transposed matrix, a view; a tensor of fewer than two dimensions as it is."""
+    """the transposed matrix, a view; a tensor with fewer than two dimensions is unchanged."""
 def t_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """t() as a copy."""
 def take(input: Tensor, index: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the elements with those numbers, counted in order whatever the shape."""
+    """the elements at those flat indices."""
 def take_along_dim(
     input: Tensor, indices: Tensor, dim: _int | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """gather(), with both tensors broadcast to each other but along `dim`."""
+    """gather(), with both tensors broadcast in all dimensions but `dim`."""
 def tan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The tangent of an angle in radians."""
 def tan_(input: Tensor) -> Tensor:
@@ -1172,7 +1172,7 @@ def threshold_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """threshold() written into the tensor's own memory."""
 @overload
 def tile(input: Tensor, dims: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
-    """a copy repeated along the last dimensions, as often as `dims` say."""
+    """a copy repeated `dims` times along the last dimensions."""
 @overload
 def tile(input: Tensor, *dims: _int, out: Tensor | None = None) -> Tensor: ...
 def topk(
@@ -1180,9 +1180,9 @@ def topk(
 ) -> return_types.topk:
     """the k largest elements along `dim`, in order."""
 def trace(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """the sum of the diagonal of a matrix; of integers in int64."""
+    """the sum of the diagonal of a matrix; int64 for integers."""
 def transpose(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
-    """a view with two dimensions exchanged."""
+    """a view with two dimensions swapped."""
 def transpose_copy(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
     """transpose() as a copy."""
 def trapezoid(
@@ -1206,7 +1206,7 @@ def triu(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Ten
 def true_divide(
     input: Tensor, other: _Operand, *, rounding_mode: str | None = None, out: Tensor | None = None
 ) -> Tensor:
-    """the quotient input / other; of integers a float."""
+    """the quotient input / other; a float for integers."""
 def trunc(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """input without its fraction; its gradient is 0."""
 def trunc_(input: Tensor) -> Tensor:
@@ -1223,11 +1223,11 @@ uint16: dtype
 uint32: dtype
 uint64: dtype
 def unbind(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
-    """the views along `dim`, without that dimension."""
+    """views of the slices along `dim`, without that dimension."""
 def unbind_copy(input: Tensor, dim: _int = 0) -> tuple[Tensor, ...]:
     """unbind() into copies."""
 def unflatten(input: Tensor, dim: _int, sizes: Sequence[_int], *, out: Tensor | None = None) -> Tensor:
-    """a view with the dimension `dim` made into several of those sizes."""
+    """a view with the dimension `dim` split into several of those sizes."""
 def unfold(
     input: Tensor, dimension: _int, size: _int, step: _int, *, out: Tensor | None = None
 ) -> Tensor:
@@ -1240,18 +1240,18 @@ def unique(
     input: Tensor, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False,
     dim: _int | None = None, *, out: Tensor | None = None
 ) -> Tensor:
-    """the different elements, in order, also with sorted=False."""
+    """the distinct elements, in order, also with sorted=False."""
 def unique_consecutive(
     input: Tensor, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None, *,
     out: Tensor | None = None
 ) -> Tensor:
     """the first of each run of equal elements."""
 def unravel_index(indices: Tensor, shape: _int | Sequence[_int]) -> tuple[Tensor, ...]:
-    """where elements stand in a tensor, by number."""
+    """the coordinates of elements, from their flat indices."""
 def unsafe_chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-    """chunk() into tensors that autograd does not take for views."""
+    """chunk() into tensors that autograd does not track as views."""
 def unsafe_split(tensor: Tensor, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-    """split() into tensors that autograd does not take for views."""
+    """split() into tensors that autograd does not track as views."""
 def unsafe_split_with_sizes(
     input: Tensor, split_sizes: Sequence[_int], dim: _int = 0
 ) -> tuple[Tensor, ...]:
@@ -1271,18 +1271,18 @@ def var_mean(
 ) -> tuple[Tensor, Tensor]:
     """var() and mean()."""
 def vdot(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
-    """the sum of the products of two vectors' elements, the first ones conjugated."""
+    """the inner product of two vectors, the first one conjugated."""
 @overload
 def view(
     input: Tensor, size: Sequence[_int], /, *, dtype: _DType | None = None, out: Tensor | None = None
 ) -> Tensor:
-    """a view in another shape; RuntimeError where only a copy has that shape."""
+    """a view in another shape; RuntimeError if that needs a copy."""
 @overload
 def view(input: Tensor, *size: _int, dtype: _DType | None = None, out: Tensor | None = None) -> Tensor: ...
 def view_as_complex(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """a real tensor, whose last dimension is (real, imaginary), as a complex one; a view."""
+    """a real tensor with last dimension (real, imaginary) viewed as a complex one."""
 def view_as_real(input: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """a complex tensor as a real one, with (real, imaginary) as a last dimension; a view."""
+    """a complex tensor viewed as a real one, with (real, imaginary) as the last dimension."""
 @overload
 def view_copy(input: Tensor, size: Sequence[_int], /, *, out: Tensor | None = None) -> Tensor:
     """view() as a copy."""
@@ -1291,7 +1291,7 @@ def view_copy(input: Tensor, *size: _int, out: Tensor | None = None) -> Tensor: 
 def vsplit(input: Tensor, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
     """tensor_split() into rows, for two dimensions or more."""
 def vstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
-    """the tensors below each other, vectors as rows."""
+    """the tensors joined along the first dimension, vectors as rows."""
 def where(condition: Tensor, input: _Operand, other: _Operand) -> Tensor:
     """input where condition is true, else other; all three are broadcast."""
 def xlogy(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:

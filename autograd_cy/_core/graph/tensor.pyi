@@ -177,7 +177,7 @@ class Tensor(TensorBase):
     def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: _Number = 1, alpha: _Number = 1) -> Tensor:
         """addr() written into the tensor's own memory."""
     def adjoint(self) -> Tensor:
-        """the matrix, or each of a batch, transposed and conjugated; a view of a real tensor."""
+        """the conjugate transpose of a matrix, or of each of a batch; a view of a real tensor."""
     def all(self, dim: _Dims | None = None, keepdim: _bool = False) -> Tensor:
         """whether all elements, or all along `dim`, are not zero; a bool tensor."""
     def allclose(
@@ -281,7 +281,7 @@ class Tensor(TensorBase):
     def bfloat16(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.bfloat16; itself if it is that."""
     def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
-        """how often each number from 0 on occurs in a vector of integers."""
+        """the number of occurrences of each integer from 0 on in a vector."""
     def bitwise_and(self, other: _Operand) -> Tensor:
         """AND of the bits of integers, or of bools."""
     def bitwise_and_(self, other: _Operand) -> Tensor:
@@ -312,7 +312,7 @@ class Tensor(TensorBase):
         """the tensor as torch.bool; itself if it is that."""
     @overload
     def broadcast_to(self, size: Sequence[_int], /) -> Tensor:
-        """a view broadcast to `size`, as expand()."""
+        """a view broadcast to `size`, like expand()."""
     @overload
     def broadcast_to(self, *size: _int) -> Tensor: ...
     def byte(self, memory_format: Any = None) -> Tensor:
@@ -338,7 +338,7 @@ class Tensor(TensorBase):
     def cholesky_solve(self, L: Tensor, upper: _bool = False) -> Tensor:
         """the X with A @ X = input, where A = L @ L.mH (upper: L.mH @ L)."""
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-        """views of so many parts along `dim`, or fewer; the last may be smaller."""
+        """views of up to `chunks` parts along `dim`; the last may be smaller."""
     def clamp(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """input limited to [min, max], numbers or tensors."""
     def clamp_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
@@ -356,7 +356,7 @@ class Tensor(TensorBase):
     def clip_(self, min: _Operand | None = None, max: _Operand | None = None) -> Tensor:
         """clamp() written into the tensor's own memory."""
     def clone(self, *, memory_format: Any = None) -> Tensor:
-        """a copy, dense, with the dimensions as they are in memory, through which gradients pass."""
+        """a dense copy that keeps the memory order of dimensions; gradients pass through."""
     def coalesce(self) -> Tensor:
         """the sparse tensor with its places in order, each there once."""
     def col_indices(self) -> Tensor:
@@ -370,7 +370,7 @@ class Tensor(TensorBase):
     def const_data_ptr(self) -> _int:
         """data_ptr()."""
     def contiguous(self, memory_format: Any = None) -> Tensor:
-        """itself if its elements are dense and in order, else a copy that is."""
+        """the tensor itself if it is contiguous, else a contiguous copy."""
     def copy_(self, other: _Operand, non_blocking: _bool = False) -> Tensor:
         """write the elements of `other` (broadcast, converted; or a number) into this tensor."""
     def copysign(self, other: _Operand) -> Tensor:
@@ -388,7 +388,7 @@ class Tensor(TensorBase):
     def cosh_(self) -> Tensor:
         """cosh() written into the tensor's own memory."""
     def count_nonzero(self, dim: _Dims | None = None) -> Tensor:
-        """how many elements aren't zero, of all or along `dim`, one or several (int64)."""
+        """the number of nonzero elements, of all or along `dim`, one or several (int64)."""
     def cov(
         self, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
     ) -> Tensor:
@@ -433,11 +433,11 @@ class Tensor(TensorBase):
     @property
     def device(self) -> _device: ...
     def diag(self, diagonal: _int = 0) -> Tensor:
-        """a copy of a matrix's diagonal; of a vector, the matrix that has it as its diagonal."""
+        """a copy of a matrix's diagonal; for a vector, the matrix with it as diagonal."""
     def diag_embed(self, offset: _int = 0, dim1: _int = -2, dim2: _int = -1) -> Tensor:
         """zeros with the last dimension as the diagonal of matrices."""
     def diagflat(self, offset: _int = 0) -> Tensor:
-        """zeros with the elements in order as the diagonal of a matrix."""
+        """a matrix of zeros with the flattened elements as its diagonal."""
     def diagonal(self, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
         """a view of the diagonals of the matrices in dim1 and dim2."""
     def diagonal_scatter(self, src: Tensor, offset: _int = 0, dim1: _int = 0, dim2: _int = 1) -> Tensor:
@@ -457,15 +457,15 @@ class Tensor(TensorBase):
     def dist(self, other: Tensor, p: _float = 2) -> Tensor:
         """the p-norm of input - other, which are broadcast."""
     def div(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
-        """the quotient input / other; of integers a float."""
+        """the quotient input / other; a float for integers."""
     def div_(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """div() written into the tensor's own memory."""
     def divide(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
-        """the quotient input / other; of integers a float."""
+        """the quotient input / other; a float for integers."""
     def divide_(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """div() written into the tensor's own memory."""
     def dot(self, tensor: Tensor) -> Tensor:
-        """the sum of the products of two vectors' elements, not conjugated."""
+        """the inner product of two vectors, not conjugated."""
     def double(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.float64; itself if it is that."""
     def dsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
@@ -524,7 +524,7 @@ class Tensor(TensorBase):
     def fix_(self) -> Tensor:
         """trunc() written into the tensor's own memory."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
-        """the dimensions from start_dim to end_dim made into one."""
+        """the dimensions from start_dim to end_dim merged into one."""
     @overload
     def flip(self, dims: Sequence[_int], /) -> Tensor:
         """a copy with the order of the elements reversed along `dims`."""
@@ -545,7 +545,7 @@ class Tensor(TensorBase):
     def floor_(self) -> Tensor:
         """floor() written into the tensor's own memory."""
     def floor_divide(self, other: _Operand) -> Tensor:
-        """input / other rounded down; of integers an integer."""
+        """input / other rounded down; an integer for integers."""
     def floor_divide_(self, other: _Operand) -> Tensor:
         """floor_divide() written into the tensor's own memory."""
     def fmax(self, other: _Operand) -> Tensor:
@@ -553,7 +553,7 @@ class Tensor(TensorBase):
     def fmin(self, other: _Operand) -> Tensor:
         """The smaller of input and other, ignoring NaN; where they are equal, input gets the gradient."""
     def fmod(self, other: _Operand) -> Tensor:
-        """what remains of input when divided by other, with the sign of input."""
+        """the remainder of input / other, with the sign of input."""
     def fmod_(self, other: _Operand) -> Tensor:
         """fmod() written into the tensor's own memory."""
     def frac(self) -> Tensor:
@@ -605,12 +605,12 @@ class Tensor(TensorBase):
     def heaviside_(self, values: Tensor) -> Tensor:
         """heaviside() written into the tensor's own memory."""
     def histc(self, bins: _int = 100, min: _float = 0, max: _float = 0) -> Tensor:
-        """how many elements lie in each of `bins` intervals of one width."""
+        """the number of elements in each of `bins` intervals of equal width."""
     def histogram(
         self, bins: _int | Tensor, *, range: tuple[_float, _float] | None = None, weight: Tensor | None = None,
         density: _bool = False
     ) -> return_types.histogram:
-        """how many elements, or what weights, lie in each of the intervals."""
+        """the number of elements, or the sum of their weights, in each interval."""
     def hsplit(self, indices_or_sections: _int | Sequence[_int] | Tensor) -> tuple[Tensor, ...]:
         """tensor_split() into columns; of a vector, into parts."""
     def hypot(self, other: _Operand) -> Tensor:
@@ -640,7 +640,7 @@ class Tensor(TensorBase):
     def index_copy_(self, dim: _int, index: Tensor, source: Tensor) -> Tensor:
         """index_copy() written into the tensor's own memory."""
     def index_fill(self, dim: _int, index: Tensor, value: _Number | Tensor) -> Tensor:
-        """a copy with a number, or a 0-d tensor, in the rows that `index` names."""
+        """a copy with the rows in `index` filled with a number or 0-d tensor."""
     def index_fill_(self, dim: _int, index: Tensor, value: _Number | Tensor) -> Tensor:
         """index_fill() written into the tensor's own memory."""
     def index_put(
@@ -660,11 +660,11 @@ class Tensor(TensorBase):
     ) -> Tensor:
         """index_reduce() in place."""
     def index_select(self, dim: _int, index: Tensor) -> Tensor:
-        """a copy of the rows along `dim` that a vector of numbers picks."""
+        """a copy of the rows along `dim` listed in a vector of indices."""
     def indices(self) -> Tensor:
         """the places of the values of a coalesced COO tensor, one in each column."""
     def inner(self, other: _Operand) -> Tensor:
-        """the sums of products along the last dimension of both; a number multiplies."""
+        """the sums of products along the last dimension of both; a 0-d tensor multiplies."""
     def int(self, memory_format: Any = None) -> Tensor:
         """the tensor as torch.int32; itself if it is that."""
     def inverse(self) -> Tensor:
@@ -746,7 +746,7 @@ class Tensor(TensorBase):
     @property
     def itemsize(self) -> _int: ...
     def kron(self, other: _Operand) -> Tensor:
-        """the Kronecker product: each element of `input` times the whole of `other`, in its place."""
+        """the Kronecker product: each element of `input` is replaced by itself times `other`."""
     def kthvalue(self, k: _int, dim: _int = -1, keepdim: _bool = False) -> return_types.kthvalue:
         """the k-th smallest element along `dim`, counted from 1."""
     @property
@@ -764,7 +764,7 @@ class Tensor(TensorBase):
     def le_(self, other: _Operand) -> Tensor:
         """le() written into the tensor's own memory."""
     def lerp(self, end: Tensor, weight: Tensor | _Number) -> Tensor:
-        """input + weight * (end - input), of which `weight` is a number or tensor."""
+        """input + weight * (end - input); `weight` is a number or tensor."""
     def lerp_(self, end: Tensor, weight: Tensor) -> Tensor:
         """lerp() written into the tensor's own memory."""
     def less(self, other: _Operand) -> Tensor:
@@ -808,7 +808,7 @@ class Tensor(TensorBase):
     def logcumsumexp(self, dim: _int) -> Tensor:
         """the logarithms of the sums of exp(x) up to each element along `dim`."""
     def logdet(self) -> Tensor:
-        """the logarithm of the determinant: -inf where that is 0, nan where it is negative."""
+        """the logarithm of the determinant: -inf if that is 0, nan if it is negative."""
     def logical_and(self, other: _Operand) -> Tensor:
         """AND of the truth values, a bool tensor."""
     def logical_and_(self, other: _Operand) -> Tensor:
@@ -826,7 +826,7 @@ class Tensor(TensorBase):
     def logical_xor_(self, other: _Operand) -> Tensor:
         """logical_xor() written into the tensor's own memory."""
     def logit(self, eps: _float | None = None) -> Tensor:
-        """log(input / (1 - input)), with `eps` of input limited to [eps, 1 - eps]."""
+        """log(input / (1 - input)); with `eps`, input is first clamped to [eps, 1 - eps]."""
     def logit_(self, eps: _float | None = None) -> Tensor:
         """logit() written into the tensor's own memory."""
     def logsumexp(self, dim: _Dims, keepdim: _bool = False) -> Tensor:
@@ -838,9 +838,9 @@ class Tensor(TensorBase):
     def lt_(self, other: _Operand) -> Tensor:
         """lt() written into the tensor's own memory."""
     def lu(self, pivot: _bool = True, get_infos: _bool = False) -> tuple[Tensor, ...]:
-        """linalg.lu_factor(), which succeeds it."""
+        """superseded by linalg.lu_factor()."""
     def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-        """linalg.lu_solve(), which succeeds it, with the right side in front."""
+        """superseded by linalg.lu_solve(), with the right side first."""
     @property
     def mH(self) -> Tensor: ...
     @property
@@ -864,7 +864,7 @@ class Tensor(TensorBase):
     def matrix_exp(self) -> Tensor:
         """the exponential of square matrices, the sum of A ** k / k!."""
     def matrix_power(self, n: _int) -> Tensor:
-        """a square matrix (or a batch) multiplied n times; with n < 0 its inverse."""
+        """the n-th power of a square matrix (or a batch); with n < 0 of its inverse."""
     @overload
     def max(self) -> Tensor:
         """the largest element; equal ones share the gradient."""
@@ -897,9 +897,9 @@ class Tensor(TensorBase):
     def mode(self, dim: _int = -1, keepdim: _bool = False) -> return_types.mode:
         """the most frequent element along `dim`, the smallest of several."""
     def moveaxis(self, source: _Dims, destination: _Dims) -> Tensor:
-        """a view with dimensions moved, the others in their order."""
+        """a view with dimensions moved; the others keep their order."""
     def movedim(self, source: _Dims, destination: _Dims) -> Tensor:
-        """a view with dimensions moved, the others in their order."""
+        """a view with dimensions moved; the others keep their order."""
     def msort(self) -> Tensor:
         """the elements in order along the first dimension."""
     def mul(self, other: _Operand) -> Tensor:
@@ -917,13 +917,13 @@ class Tensor(TensorBase):
     def mv(self, vec: Tensor) -> Tensor:
         """the product of an (m, n) matrix and a vector of n elements; a vector of m."""
     def mvlgamma(self, p: _int) -> Tensor:
-        """the logarithm of the gamma function of p dimensions."""
+        """the logarithm of the p-dimensional gamma function."""
     def mvlgamma_(self, p: _int) -> Tensor:
         """mvlgamma() written into the tensor's own memory."""
     def nan_to_num(
         self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
     ) -> Tensor:
-        """numbers in the place of NaN and infinities."""
+        """numbers in place of NaN and infinities."""
     def nan_to_num_(
         self, nan: _float | None = None, posinf: _float | None = None, neginf: _float | None = None
     ) -> Tensor:
@@ -941,7 +941,7 @@ class Tensor(TensorBase):
         self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
         interpolation: str = "linear"
     ) -> Tensor:
-        """quantile() of what is not nan."""
+        """quantile() without nan."""
     def nansum(
         self, dim: _Dims | None = None, keepdim: _bool = False, *, dtype: _DType | None = None
     ) -> Tensor:
@@ -1059,7 +1059,7 @@ class Tensor(TensorBase):
     def pin_memory(self, device: _device | str | None = None) -> Tensor:
         """an error, as there is no accelerator."""
     def pinverse(self, rcond: _float = 1e-15) -> Tensor:
-        """linalg.pinv(), with the relative size of singular values that count as zero."""
+        """linalg.pinv() with rtol=rcond."""
     def polygamma(self, n: _int) -> Tensor:
         """the n-th derivative of digamma()."""
     def polygamma_(self, n: _int) -> Tensor:
@@ -1077,7 +1077,7 @@ class Tensor(TensorBase):
     ) -> Tensor:
         """the product of all elements, or along one dimension."""
     def put(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
-        """a copy with the elements of those numbers replaced, or added to."""
+        """a copy with the elements at those indices replaced, or added to."""
     def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
         """put() written into the tensor's own memory."""
     def qr(self, some: _bool = True) -> return_types.qr:
@@ -1086,8 +1086,8 @@ class Tensor(TensorBase):
         self, q: _float | Tensor, dim: _int | None = None, keepdim: _bool = False, *,
         interpolation: str = "linear"
     ) -> Tensor:
-        """below which the part q of the elements lies, of all or along `dim`; between two elements, as
-        `interpolation` says ('lower', 'higher', 'midpoint', 'nearest').
+        """the value below which the fraction q of all elements lies, or along `dim`; `interpolation` between
+        elements may be 'lower', 'higher', 'midpoint', 'nearest'.
         """
     def rad2deg(self) -> Tensor:
         """Radians as degrees."""
@@ -1098,7 +1098,7 @@ class Tensor(TensorBase):
     ) -> Tensor:
         """write integers from `from` to `to` - 1; random_(to) begins with 0."""
     def ravel(self) -> Tensor:
-        """the elements in order along one dimension; a view where they are dense, else a copy."""
+        """the flattened elements; a view if they are contiguous, else a copy."""
     @property
     def real(self) -> Tensor: ...
     def reciprocal(self) -> Tensor:
@@ -1114,16 +1114,16 @@ class Tensor(TensorBase):
     def relu_(self) -> Tensor:
         """relu() written into the tensor's own memory."""
     def remainder(self, other: _Operand) -> Tensor:
-        """what remains of input when divided by other, with the sign of other."""
+        """the remainder of input / other, with the sign of other."""
     def remainder_(self, other: _Operand) -> Tensor:
         """remainder() written into the tensor's own memory."""
     def renorm(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
-        """the parts of a tensor along `dim`, those whose p-norm is above `maxnorm` divided so that it is that."""
+        """scale down the slices along `dim` with a p-norm above `maxnorm` to that norm."""
     def renorm_(self, p: _float, dim: _int, maxnorm: _float) -> Tensor:
         """renorm() written into the tensor's own memory."""
     @overload
     def repeat(self, repeats: Sequence[_int], /) -> Tensor:
-        """a copy repeated so many times along each dimension."""
+        """a copy repeated that many times along each dimension."""
     @overload
     def repeat(self, *repeats: _int) -> Tensor: ...
     def repeat_interleave(
@@ -1135,7 +1135,7 @@ class Tensor(TensorBase):
         """set the flag in place and return the tensor."""
     @overload
     def reshape(self, shape: Sequence[_int], /) -> Tensor:
-        """the elements in another shape; a view where the strides allow it, else a copy."""
+        """the elements in another shape; a view if the strides allow it, else a copy."""
     @overload
     def reshape(self, *shape: _int) -> Tensor: ...
     def reshape_as(self, other: Tensor) -> Tensor:
@@ -1158,11 +1158,11 @@ class Tensor(TensorBase):
     @property
     def retains_grad(self) -> _bool: ...
     def roll(self, shifts: _Dims, dims: _Dims | None = ...) -> Tensor:
-        """a copy, the elements moved on by `shifts` along `dims`, the last to the front."""
+        """a copy with elements shifted by `shifts` along `dims`, the last ones go first."""
     def rot90(self, k: _int = 1, dims: Sequence[_int] = ...) -> Tensor:
-        """a copy turned by k times 90 degrees, from dims[0] to dims[1]."""
+        """a copy rotated by k times 90 degrees, from dims[0] to dims[1]."""
     def round(self, *, decimals: _int = 0) -> Tensor:
-        """the nearest integer, of two the even one; or rounded to that many decimals."""
+        """the nearest integer, ties to even; or rounded to that many decimals."""
     def round_(self, *, decimals: _int = 0) -> Tensor:
         """round() written into the tensor's own memory."""
     def rsqrt(self) -> Tensor:
@@ -1224,7 +1224,7 @@ class Tensor(TensorBase):
     def sign_(self) -> Tensor:
         """sign() written into the tensor's own memory."""
     def signbit(self) -> Tensor:
-        """whether the sign is that of negative numbers, a bool tensor; that of -0.0 is."""
+        """whether the sign bit is set, a bool tensor; it is for -0.0."""
     def sin(self) -> Tensor:
         """The sine of an angle in radians."""
     def sin_(self) -> Tensor:
@@ -1299,7 +1299,7 @@ class Tensor(TensorBase):
     def storage(self) -> TypedStorage:
         """the memory that the tensor is a part of, as elements of its dtype; deprecated."""
     def storage_offset(self) -> _int:
-        """how many elements lie before the tensor's first one in its memory."""
+        """the number of elements before the tensor's first one in its memory."""
     def storage_type(self) -> _type:
         """FloatStorage, or the like for the tensor's dtype, None if there is none; deprecated."""
     @overload
@@ -1321,27 +1321,27 @@ class Tensor(TensorBase):
         """the sum of all elements, or along `dim`."""
     @overload
     def sum_to_size(self, size: Sequence[_int], /) -> Tensor:
-        """the sum over the dimensions along which a tensor of that size was broadcast to this one."""
+        """the sum over the dimensions along which a tensor of that size was broadcast to this."""
     @overload
     def sum_to_size(self, *size: _int) -> Tensor: ...
     def svd(self, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
-        """U, S, V with input = U @ diag(S) @ V.mH; linalg.svd() succeeds it."""
+        """U, S, V with input = U @ diag(S) @ V.mH; superseded by linalg.svd()."""
     def swapaxes(self, dim0: _int, dim1: _int) -> Tensor:
-        """a view with two dimensions exchanged."""
+        """a view with two dimensions swapped."""
     def swapaxes_(self, dim0: _int, dim1: _int) -> Tensor:
         """the tensor itself with two dimensions exchanged: transpose() in place."""
     def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
-        """a view with two dimensions exchanged."""
+        """a view with two dimensions swapped."""
     def swapdims_(self, dim0: _int, dim1: _int) -> Tensor:
         """the tensor itself with two dimensions exchanged: transpose() in place."""
     def t(self) -> Tensor:
-        """the transposed matrix, a view; a tensor of fewer than two dimensions as it is."""
+        """the transposed matrix, a view; a tensor with fewer than two dimensions is unchanged."""
     def t_(self) -> Tensor:
         """the tensor itself, transposed: t() in place."""
     def take(self, index: Tensor) -> Tensor:
-        """the elements with those numbers, counted in order whatever the shape."""
+        """the elements at those flat indices."""
     def take_along_dim(self, indices: Tensor, dim: _int | None = None) -> Tensor:
-        """gather(), with both tensors broadcast to each other but along `dim`."""
+        """gather(), with both tensors broadcast in all dimensions but `dim`."""
     def tan(self) -> Tensor:
         """The tangent of an angle in radians."""
     def tan_(self) -> Tensor:
@@ -1356,7 +1356,7 @@ class Tensor(TensorBase):
         """views of consecutive parts along `dim`."""
     @overload
     def tile(self, dims: Sequence[_int], /) -> Tensor:
-        """a copy repeated along the last dimensions, as often as `dims` say."""
+        """a copy repeated `dims` times along the last dimensions."""
     @overload
     def tile(self, *dims: _int) -> Tensor: ...
     def to(
@@ -1385,9 +1385,9 @@ class Tensor(TensorBase):
     ) -> return_types.topk:
         """the k largest elements along `dim`, in order."""
     def trace(self) -> Tensor:
-        """the sum of the diagonal of a matrix; of integers in int64."""
+        """the sum of the diagonal of a matrix; int64 for integers."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
-        """a view with two dimensions exchanged."""
+        """a view with two dimensions swapped."""
     def transpose_(self, dim0: _int, dim1: _int) -> Tensor:
         """the tensor itself with two dimensions exchanged: transpose() in place."""
     def triangular_solve(
@@ -1403,7 +1403,7 @@ class Tensor(TensorBase):
     def triu_(self, diagonal: _int = 0) -> Tensor:
         """triu() written into the tensor's own memory."""
     def true_divide(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
-        """the quotient input / other; of integers a float."""
+        """the quotient input / other; a float for integers."""
     def true_divide_(self, other: _Operand, *, rounding_mode: str | None = None) -> Tensor:
         """div() written into the tensor's own memory."""
     def trunc(self) -> Tensor:
@@ -1418,9 +1418,9 @@ class Tensor(TensorBase):
     def type_as(self, other: Tensor) -> Tensor:
         """converted to the other's dtype."""
     def unbind(self, dim: _int = 0) -> tuple[Tensor, ...]:
-        """the views along `dim`, without that dimension."""
+        """views of the slices along `dim`, without that dimension."""
     def unflatten(self, dim: _int, sizes: Sequence[_int]) -> Tensor:
-        """a view with the dimension `dim` made into several of those sizes."""
+        """a view with the dimension `dim` split into several of those sizes."""
     def unfold(self, dimension: _int, size: _int, step: _int) -> Tensor:
         """a view of windows of that size, each `step` rows after the one before."""
     def uniform_(
@@ -1431,15 +1431,15 @@ class Tensor(TensorBase):
         self, sorted: _bool = True, return_inverse: _bool = False, return_counts: _bool = False,
         dim: _int | None = None
     ) -> Tensor:
-        """the different elements, in order, also with sorted=False."""
+        """the distinct elements, in order, also with sorted=False."""
     def unique_consecutive(
         self, return_inverse: _bool = False, return_counts: _bool = False, dim: _int | None = None
     ) -> Tensor:
         """the first of each run of equal elements."""
     def unsafe_chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-        """chunk() into tensors that autograd does not take for views."""
+        """chunk() into tensors that autograd does not track as views."""
     def unsafe_split(self, split_size: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-        """split() into tensors that autograd does not take for views."""
+        """split() into tensors that autograd does not track as views."""
     def unsafe_split_with_sizes(self, split_sizes: Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
         """unsafe_split() into parts of those sizes."""
     def unsqueeze(self, dim: _int) -> Tensor:
@@ -1456,10 +1456,10 @@ class Tensor(TensorBase):
     ) -> Tensor:
         """the variance of all elements, or along `dim`."""
     def vdot(self, other: _Operand) -> Tensor:
-        """the sum of the products of two vectors' elements, the first ones conjugated."""
+        """the inner product of two vectors, the first one conjugated."""
     @overload
     def view(self, size: Sequence[_int], /) -> Tensor:
-        """a view in another shape; RuntimeError where only a copy has that shape."""
+        """a view in another shape; RuntimeError if that needs a copy."""
     @overload
     def view(self, *size: _int) -> Tensor: ...
     @overload
