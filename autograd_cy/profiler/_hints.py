@@ -18,7 +18,7 @@ from ._operands import nbytes_of, shown_line, source_of
 from ._recording import Recording
 from ._replay import Replay, converted, dense
 
-WORTH = 0.002  # smallest reported gain, as a part of the recorded time, which waiting threads may have prolonged
+WORTH = 0.002  # of the recorded time: the least gain to report; waiting threads may have prolonged that time
 WORTH_NS = 20_000
 MANY = 100  # calls from one line
 PRODUCTS = ("matmul", "mm", "bmm", "mv", "addmm", "linear")

@@ -48,8 +48,8 @@ def assert_close(
     both sides (lists and tuples are compatible). Infinite values must be equal; so must all values of integer types.
 
     * `rtol`, `atol`: both or none; without them 1e-3 and 1e-5 for float16, 1.6e-2 and 1e-5 for bfloat16, 1.3e-6 and 1e-5 for
-      float32 and complex64, 1e-7 and 1e-7 for float64, complex128 and numbers, 1e-10 and 1e-10 for longdouble, 0 for what has
-      no fractions; of two types, the larger ones.
+      float32 and complex64, 1e-7 and 1e-7 for float64, complex128 and numbers, 1e-10 and 1e-10 for longdouble, 0 for types
+      without fractions; of two types, the larger ones.
     * `equal_nan`: whether nan is equal to nan.
     * `check_dtype`: whether types must be the same; else both are promoted. For numbers: int, float or complex.
     * `check_stride`: whether strides must be the same. `check_device` and `check_layout` are PyTorch's: all tensors lie

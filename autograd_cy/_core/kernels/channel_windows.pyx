@@ -166,7 +166,7 @@ cdef inline void window_maxima(const Number *x, Number *y, long long *places, co
                     best[k] = pixel[k] if is_larger else best[k]
                     offsets[k] = <Number> offset if is_larger else offsets[k]
     for k in range(lanes):
-        y[k], places[k] = best[k], corner + <int> offsets[k]        # below EXACT, so 32-bit conversions suffice: they are vectorized
+        y[k], places[k] = best[k], corner + <int> offsets[k]        # below EXACT: 32-bit conversions are vectorized
 
 
 # elements at their places
