@@ -1,8 +1,8 @@
-"""Random numbers, what is drawn from them, and here Generator: a stream and its state (facade).
+"""Random numbers and draws from them; here Generator: a stream and its state (facade).
 
 PyTorch's interface on NumPy's generator: the same names, other numbers. After ``manual_seed(s)`` the 64-bit words of the
-stream are those of ``numpy.random.default_rng(s)``. What is made of them is told by NOTE [Random streams] in
-``_core/ops/drawing``.
+stream are the same as from ``numpy.random.default_rng(s)``. NOTE [Random streams] in ``_core/ops/drawing`` describes how
+numbers are made from them.
 """
 
 import os

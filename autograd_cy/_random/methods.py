@@ -1,4 +1,4 @@
-"""The methods of Tensor that fill it with random numbers (facade). What they write over gets zeros as gradient."""
+"""The methods of Tensor that fill it with random numbers (facade). Overwritten tensors receive zero gradients."""
 
 import functools
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""Random tensors whose parameters are tensors, and those with the shape of another (facade). Imported when asked for.
+"""Random tensors with tensors as parameters, or with the shape of another tensor (facade). Imported on first use.
 
-What is drawn has gradients of zero, as in PyTorch. Under vmap its `randomness` says whether samples draw their own: NOTE
+Gradients of draws are zero, as in PyTorch. Under vmap its `randomness` says whether samples draw their own: NOTE
 [Randomness].
 """
 

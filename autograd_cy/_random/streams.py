@@ -1,9 +1,9 @@
-"""The default stream of random numbers, and what is drawn from a stream (facade).
+"""The default stream of random numbers, and draws from a stream (facade).
 
 NOTE [Randomness]
-What vmap's `randomness` means for an operation that draws, at each level by itself:
+The meaning of vmap's `randomness` for an operation that draws, at each level separately:
   1. "error": it is refused (`drawing_levels`).
-  2. "different": each sample draws its own numbers, also where no tensor is batched. In place, the tensor has to be batched.
+  2. "different": each sample draws its own numbers, also where no tensor is batched. In place, the tensor must be batched.
   3. "same": the numbers are the same for all samples. Parameters of a distribution that are batched are refused.
   4. out= is refused.
 """
@@ -156,6 +156,6 @@ def type_word(tensor: Tensor) -> str:
 
 
 def check_draws(tensor: Tensor, name: str) -> None:
-    """NotImplementedError for longdouble: what is drawn has the digits of float64."""
+    """NotImplementedError for longdouble: draws have float64's precision."""
     if tensor.dtype.name == "longdouble":
         raise NotImplementedError(f"\"{name}\" not implemented for 'LongDouble'")
