@@ -1,6 +1,6 @@
-"""What makes Tensor of the compiled type: its methods, its text, the device "meta" (facade).
+"""The Python part of Tensor: its methods, its text, the device "meta" (facade).
 
-Importing it attaches the methods: those of the files here by theme, those of operations from the core's table.
+Importing it attaches the methods: from the files here, and for operations from the core's table.
 """
 
 from .._compat.missing import mark_missing_methods

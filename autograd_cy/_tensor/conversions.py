@@ -73,7 +73,7 @@ def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, mem
 
 
 def _moved_to_meta(self):
-    from .meta import like  # for those who want tensors without elements
+    from .meta import like  # only needed here
 
     return like(self)
 
@@ -126,7 +126,7 @@ _TYPES_WITHOUT_CLASS = {
 
 
 def _dtype_of_type(kind):
-    """The dtype that FloatTensor, 'torch.FloatTensor' or Tensor (the default one) stands for; anything else as it is."""
+    """The dtype of FloatTensor, 'torch.FloatTensor' or Tensor (the default dtype); anything else unchanged."""
     if kind is Tensor:
         return get_default()
     if isinstance(kind, str) or type(kind).__name__ == "tensortype":

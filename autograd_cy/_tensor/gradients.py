@@ -93,7 +93,7 @@ _hooks_attribute("_post_accumulate_grad_hooks", "post accumulate", "Those called
 
 
 def warn_grad_of_non_leaf(tensor):
-    """What reading the `.grad` of a computed tensor says."""
+    """Warn about reading the `.grad` of a computed tensor."""
     warnings.warn(
         "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be populated "
         "during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf Tensor, use "
@@ -104,7 +104,7 @@ def warn_grad_of_non_leaf(tensor):
 
 
 def computed_by(tensor):
-    """Who computed a tensor, as the end of a message; nothing of a view that has lost its place in the graph."""
+    """The node of a tensor, as the end of a message; empty for a view that has lost its place in the graph."""
     try:
         return f" It was computed by {tensor.grad_fn!r}."
     except RuntimeError:
@@ -154,7 +154,7 @@ extend("volatile", property(_get_volatile, _set_volatile))
 
 
 def _sparse_gradient(indices, values, sizes):
-    """A sparse gradient, whose module is imported when it is asked for."""
+    """A sparse gradient; its module is imported on first use."""
     return importlib.import_module(f"{PACKAGE}.sparse._gradients").sparse_gradient(indices, values, sizes)
 
 

@@ -39,7 +39,7 @@ def share_memory_(self):
     What one of them writes the others see. Forked processes have it without being sent it. Views move along; NumPy arrays on
     the memory stay where they are.
     """
-    from .._memory.shared import share  # for those who share memory
+    from .._memory.shared import share  # only needed here
     from ..multiprocessing.reductions import _send_in_place
 
     share([self])
@@ -50,7 +50,7 @@ def share_memory_(self):
 @method
 def is_shared(self):
     """is_shared() -> bool: whether its memory is one that share_memory_() made."""
-    from .._memory.shared import place_of  # for those who share memory
+    from .._memory.shared import place_of  # only needed here
 
     return place_of(self) is not None
 
@@ -65,7 +65,7 @@ def pin_memory(self, device=None):
 @method
 def untyped_storage(self):
     """untyped_storage() -> UntypedStorage: the memory that the tensor is a part of, as bytes."""
-    from ..storage._untyped import storage_of  # for those who have storages
+    from ..storage._untyped import storage_of  # only needed here
 
     return storage_of(self)
 
@@ -136,7 +136,7 @@ _rebuild.__module__ = _rebuild_in_order.__module__ = __package__  # as pickles n
 
 @method
 def __reduce_ex__(self, protocol):
-    from ..utils.hooks import warn_if_has_hooks  # for those who pickle
+    from ..utils.hooks import warn_if_has_hooks  # only needed here
 
     warn_if_has_hooks(self)
     grad = self.grad if self.is_leaf else None
@@ -156,7 +156,7 @@ def __copy__(self):
 
 @method
 def __deepcopy__(self, memo):
-    from copy import deepcopy  # who calls this has imported it
+    from copy import deepcopy  # the caller has imported it
 
     from .._memory.moves import copied
 

@@ -9,7 +9,7 @@ pay nothing.
      another dtype does nothing but that.
   3. The graph is the usual one. What its nodes saved of outputs has memory until the graph dies.
   4. A gradient gets its placeholder when `.grad` is read.
-  5. What depends on elements is refused: `item()`, `nonzero()`, masks as indices.
+  5. Operations that depend on elements are refused: `item()`, `nonzero()`, masks as indices.
 """
 
 import importlib
@@ -37,7 +37,7 @@ _NO_ITEM = "Tensor.item() cannot be called on meta tensors"
 _NO_NUMPY = "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
 
 _GRAD: Any = vars(Tensor)["grad"]
-_SHAPED = {"empty", "ones", "rand", "randn", "zeros"}  # whose arguments are sizes
+_SHAPED = {"empty", "ones", "rand", "randn", "zeros"}  # their arguments are sizes
 _LIKES = {f"{name}_like" for name in ("empty", "full", "ones", "rand", "randint", "randn", "zeros")}
 _NEW = {f"new_{name}" for name in ("empty", "full", "ones", "zeros")}
 _FILLS = {
@@ -60,7 +60,7 @@ def _refused(kind: type[Exception], text: str) -> Any:
 
 
 class MetaTensor(Tensor):
-    """A tensor without elements; users know it as a Tensor whose `is_meta` is True."""
+    """A tensor without elements; for users a Tensor with `is_meta` True."""
 
     is_meta = True
     is_cpu = False
@@ -132,7 +132,7 @@ class MetaTensor(Tensor):
         return object.__format__(self, spec)
 
     def __repr__(self) -> str:
-        from .text import meta_repr  # for those who print
+        from .text import meta_repr  # only needed here
 
         return meta_repr(self)
 
@@ -187,7 +187,7 @@ def like(tensor: Tensor) -> Any:
 
 
 def on_meta(tensor: Any) -> Any:
-    """on_meta(tensor) -> what an operation returned, which nobody else holds, without its elements; it keeps its graph."""
+    """on_meta(tensor) -> an operation's result, not referenced elsewhere, without its elements; it keeps its graph."""
     array = metadata_of(tensor)
     if memory_of(array) is None:
         owner, base = owner_of_memory(array), tensor._base

@@ -1,7 +1,7 @@
 """Tensors as text, laid out as PyTorch lays them out (facade).
 
 The array is reduced to the elements that are shown; one number format is chosen for all of them; the texts
-are laid out in nested brackets; what is not a number (dtype, grad_fn, ...) follows as suffixes.
+are laid out in nested brackets; other attributes (dtype, grad_fn, ...) follow as suffixes.
 """
 
 import contextlib

@@ -50,7 +50,7 @@ def __array__(self, dtype=None, copy=None):
 
 @method
 def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
-    from .. import _numpy  # for those who call NumPy's functions
+    from .. import _numpy  # only needed here
 
     return _numpy.call_ufunc(ufunc, method, inputs, kwargs)
 
@@ -64,7 +64,7 @@ def __array_function__(self, func, types, args, kwargs):
 
 @method
 def __array_namespace__(self, /, *, api_version=None):
-    from .. import array_api  # for those who write for any library
+    from .. import array_api  # only needed here
 
     known = ("2021.12", "2022.12", "2023.12", array_api.__array_api_version__)
     if api_version is not None and api_version not in known:
@@ -96,7 +96,7 @@ def __dlpack_device__(self):
 
 
 def _check_readable(self):
-    """Refuse to read a number of a tensor that stands for all samples of a batch."""
+    """Refuse to read a number from a tensor that holds all samples of a batch."""
     if is_batched(self):
         raise RuntimeError(
             "vmap: It looks like you're calling .item() on a Tensor. We don't support vmap over calling .item() on a Tensor, "
@@ -229,7 +229,7 @@ def __format__(self, spec):
 
 @method
 def __repr__(self):
-    from .text import tensor_repr  # for those who print
+    from .text import tensor_repr  # only needed here
 
     return tensor_repr(self)
 
