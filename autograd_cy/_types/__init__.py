@@ -18,7 +18,7 @@ _KINDS = (
     "cpu", "cuda", "ipu", "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve", "fpga", "maia", "xla", "lazy", "vulkan",
     "mps", "meta", "hpu", "mtia", "privateuseone",
 )  # fmt: skip
-_NAMED_BUILDS = ("cuda", "xpu", "mtia")  # whose absence has a message of its own
+_NAMED_BUILDS = ("cuda", "xpu", "mtia")  # devices with their own error message
 _MOST = 1_000_000  # numbers that a range gives a Size: more are a mistake, and fill the memory before anything else fails
 _NO_ACCELERATOR = "Cannot access accelerator device when none is available."
 
@@ -26,7 +26,7 @@ _NO_ACCELERATOR = "Cannot access accelerator device when none is available."
 class Size(tuple[int, ...]):
     """``Size([2, 3])`` is the shape of a tensor: a tuple of ints, still a Size when cut or extended.
 
-    TypeError for what is not an int.
+    TypeError unless all are ints.
 
     >>> import autograd_cy as ag
     >>> shape = ag.Size([2, 3, 4])
@@ -189,7 +189,7 @@ def _parts(text: str, index: int | None) -> tuple[str, int | None]:
 
 
 def dtype_of_number(kind: type) -> Any:
-    """The dtype that PyTorch gives to Python's bool, int, float and complex, and that of NumPy's longdouble; else None."""
+    """PyTorch's dtype for Python's bool, int, float and complex, and for NumPy's longdouble; else None."""
     if issubclass(kind, bool):
         return dtypes.convert(np.bool_)
     if issubclass(kind, int):

@@ -2,7 +2,7 @@
 
 
 class layout:
-    """The type of ``strided`` and the sparse layouts, of which one is the `layout` of each tensor.
+    """The type of ``strided`` and the sparse layouts, the values of a tensor's `layout`.
 
     There are sparse tensors of the layouts ``sparse_coo`` and ``sparse_csr``; the others are names alone.
 

@@ -51,7 +51,7 @@ class _Limits:
 class finfo(_Limits):
     """``finfo(float32)`` has the limits of a floating point type: bits, eps, max, min, tiny, smallest_normal, resolution.
 
-    Without an argument those of the default dtype, for a complex one those of its parts. TypeError for integers.
+    By default for the default dtype; for a complex dtype, the limits of its parts. TypeError for integers.
 
     >>> import autograd_cy as ag
     >>> ag.finfo(ag.float16).max
