@@ -1,6 +1,6 @@
 """Memory that moves while tensors are on it (share_memory_, resize_), and its copies (facade).
 
-Every Tensor on the memory moves along, and so do the storages that stand for it. NumPy arrays stay where they are.
+Every Tensor on the memory moves along, and so do its storages. NumPy arrays stay where they are.
 """
 
 import gc
@@ -15,7 +15,7 @@ from .._core.ops.indexing.memory import owner_of_memory
 from .._core.ops.shapes.shape import replace_array
 from .._core.runtime.lifetime import on_collection
 
-# The storages that somebody holds, by the id of the array that owns their memory, which they keep alive.
+# The living storages, by the id of the array that owns their memory, which they keep alive.
 storages: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()
 
 
@@ -28,7 +28,7 @@ def extent(array: Any) -> tuple[int, int]:
 
 
 def tensors_on(owners: dict[int, Any]) -> list[Tensor]:
-    """tensors_on({id(owner): owner}) -> all Tensors whose memory is that of one of these arrays."""
+    """tensors_on({id(owner): owner}) -> all Tensors on the memory of these arrays."""
     on_collection("start", {"generation": 2})  # the collector sees them from now on
     tensors = [x for x in gc.get_objects() if issubclass(type(x), Tensor)]
     arrays: list[Any] = [metadata_of(x) for x in tensors]

@@ -1,6 +1,6 @@
-"""Memory that is never used: what tensors on the device "meta" have in the place of elements (facade).
+"""Memory that is never used, for tensors on the device "meta" (facade).
 
-It has addresses, so that strides, offsets and views are those of any tensor, but no pages: the system gives a page to an
+It has addresses, so that strides, offsets and views work as for any tensor, but no pages: the system gives a page to an
 address that is written, and those are given back at once. What is read are zeros.
 """
 
@@ -28,7 +28,7 @@ class Placeholder(mmap.mmap):
 
 
 def placeholder(shape: tuple[int, ...], dtype: Any, strides: Any = None) -> Any:
-    """placeholder(shape, dtype, strides=None) -> an array of that shape; strides are those of C order, or in bytes."""
+    """placeholder(shape, dtype, strides=None) -> an array of that shape; strides are in bytes, by default in C order."""
     wanted = np.dtype(dtype)
     if strides is None or 0 in shape:
         size, strides = math.prod(shape) * wanted.itemsize, None
@@ -44,7 +44,7 @@ def memory_of(array: Any) -> Placeholder | None:
 
 
 def give_pages_back(array: Any) -> None:
-    """give_pages_back(array): let what was written to a placeholder be zeros without pages again."""
+    """give_pages_back(array): reset a placeholder to zeros without pages, after writes."""
     memory = memory_of(array)
     if memory is not None and hasattr(mmap, "MADV_DONTNEED"):
         memory.madvise(mmap.MADV_DONTNEED)
