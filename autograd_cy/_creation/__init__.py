@@ -96,7 +96,7 @@ def number(function: str, argument: str, value: Any) -> Any:
 
 
 def integer(function: str, argument: str, value: Any) -> int:
-    """The int that ``value`` stands for; TypeError for anything else."""
+    """``value`` as an int; TypeError if it is none."""
     try:
         return operator.index(value)
     except TypeError:

@@ -11,7 +11,7 @@ import numpy as np
 from .._core.arrays import dtypes
 
 _UNSIGNED, _BFLOAT = 1, 4  # codes of DLPack
-# where DLDataType stands in DLManagedTensor and DLManagedTensorVersioned: behind a pointer, a device, a number of dimensions
+# offsets of DLDataType in DLManagedTensor and DLManagedTensorVersioned: after a pointer, a device, a number of dimensions
 _OFFSETS = {b"dltensor": 8 + 8 + 4, b"dltensor_versioned": 8 + 8 + 8 + 8 + 8 + 8 + 4}
 
 

@@ -150,7 +150,7 @@ def _line(
 
 
 def _bound(function: str, argument: str, value: Any) -> complex:
-    """The number that start or end is; tensors may require grad, what is made of them does not."""
+    """The number that start or end is; tensors may require grad, but the result does not."""
     if isinstance(value, Tensor):
         if value.ndim:
             raise RuntimeError(
@@ -162,7 +162,7 @@ def _bound(function: str, argument: str, value: Any) -> complex:
 
 
 def _count(bounds: list[Any], dtype: np.dtype) -> np.ndarray:
-    """What ``arange`` returns. For int64 alone, the length is that of truncated arguments."""
+    """The result of ``arange``. Only for int64, the length is computed from truncated arguments."""
     start, end, step = bounds
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"arange: unsupported range: {start} -> {end}")

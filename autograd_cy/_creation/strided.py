@@ -1,4 +1,4 @@
-"""Tensors without given numbers, by the place of their elements in memory; those of one number; those of others (facade)."""
+"""Tensors without given numbers, by strides or order in memory; of one number; on other libraries' memory (facade)."""
 
 from collections.abc import Sequence
 from typing import Any

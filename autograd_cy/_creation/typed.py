@@ -11,7 +11,7 @@ from .constructor import construct
 
 
 class tensortype(type):
-    """The type of FloatTensor and the like: what they make, and what is an instance of them, are Tensors of their dtype.
+    """The type of FloatTensor and the like: their results, and their instances, are Tensors of their dtype.
 
     >>> import autograd_cy as ag
     >>> ag.LongTensor([1.5, 2.0]), isinstance(ag.ones(2), ag.FloatTensor)

@@ -1,6 +1,6 @@
 """Windows: weights for the samples of a signal before it is transformed (facade). Imported when asked for.
 
-Those of `torch` have `periodic`, those of `torch.signal.windows` have `sym`, the opposite: a periodic window of n is the
+Functions of `torch` have `periodic`, functions of `torch.signal.windows` its opposite, `sym`: a periodic window of n is the
 symmetric one of n + 1 without its last number.
 """
 
@@ -112,7 +112,7 @@ BLACKMAN = (0.42, 0.5, 0.08)
 
 
 def cosines(n: int, weights: Iterable[float]) -> np.ndarray:
-    """The sum of cosines of 0, 1, 2, ... periods with these weights, of which every second counts as negative."""
+    """The sum of cosines of 0, 1, 2, ... periods with these weights, alternating in sign."""
     first, *others = weights
     k, total = np.linspace(0, 2 * np.pi, n), np.full(n, float(first))
     for i, weight in enumerate(others, 1):
