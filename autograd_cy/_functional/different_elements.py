@@ -6,7 +6,7 @@ from .._core.runtime.entry import public
 
 
 def _none(like: Tensor) -> Tensor:
-    """What stands for indices that were not asked for."""
+    """A placeholder for indices that were not requested."""
     return like.new_empty((0,))
 
 
