@@ -9,7 +9,7 @@ NOTE [Autocast]
      and its gradients are summed before they are cast back. A cast serves again only for the same version of the leaf, in
      the same grad mode, and outside of forward mode and of func's transforms.
   4. A backward that is started within autocast computes in the dtypes of its forward pass: only an autocast that was
-     entered in the same backward casts there. (A recorded gradient consists of operations like those of users.)
+     entered in the same backward casts there. (A recorded gradient consists of ordinary operations.)
 """
 
 import contextlib

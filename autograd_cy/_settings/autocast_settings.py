@@ -86,7 +86,7 @@ def set_autocast_cpu_enabled(enabled: bool) -> None:
 
 
 def set_autocast_dtype(device_type: str, dtype: Any) -> None:
-    """``set_autocast_dtype("cpu", float16)``: the dtype of autocast in this thread. TypeError for what is no dtype.
+    """``set_autocast_dtype("cpu", float16)``: the dtype of autocast in this thread. TypeError unless it is a dtype.
 
     >>> import autograd_cy as ag
     >>> ag.set_autocast_dtype("cpu", ag.bfloat16)
@@ -163,7 +163,7 @@ def autocast_decrement_nesting() -> int:
 
 
 def _checked(device_type: str) -> str:
-    """The type of a device; RuntimeError for what is none."""
+    """The type of a device; RuntimeError for other values."""
     from .._types import device
 
     return device_type if device_type in ("cpu", "cuda") else device(device_type).type
