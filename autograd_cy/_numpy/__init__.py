@@ -119,7 +119,7 @@ def _said(kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _on_arrays(name: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """NumPy's own result, where nobody asks for a gradient."""
+    """NumPy's own result, when no gradient is needed."""
     _refuse_wanted(name, (args, tuple(kwargs.values())))
     outs = kwargs.get("out", ())
     outs = outs if isinstance(outs, tuple) else (outs,)

@@ -35,7 +35,7 @@ class Declined(TypeError):
 
 
 def counterpart(*paths: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Register a function as what stands for NumPy's of these names."""
+    """Register a function as the replacement of NumPy's functions with these names."""
 
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         COUNTERPARTS.update(dict.fromkeys(paths, function))
@@ -53,7 +53,7 @@ def takes(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str,
 
 
 def tensor(value: Any, level: int = 0) -> Tensor:
-    """An argument as a tensor: on the memory of an array; lists of tensors are stacked, those of numbers are NumPy's."""
+    """An argument as a tensor: on the memory of an array; lists of tensors are stacked, lists of numbers go through NumPy."""
     if isinstance(value, Tensor):
         return value
     if isinstance(value, (list, tuple)) and any_in(Tensor, value):
@@ -135,5 +135,5 @@ def axis_of(axis: Any, ndim: int) -> int:
 
 
 def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
-    """The axes, counted from the front, that `axis` stands for: all for None."""
+    """The axes in `axis`, counted from the front: all for None."""
     return tuple(range(ndim)) if axis is None else np.lib.array_utils.normalize_axis_tuple(axis, ndim)

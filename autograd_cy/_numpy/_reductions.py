@@ -161,7 +161,7 @@ def _nanmean(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, keepd
 
 
 def _there(x: Tensor, where: Any) -> Any:
-    """A mask of what is not nan."""
+    """A mask of the elements that are not nan."""
     return ~x.isnan() if where is True else ~x.isnan() & tensor(where).bool()
 
 

@@ -26,7 +26,7 @@ _RENAMED = {
 }  # fmt: skip
 _TENSORS_ONLY = {"gcd", "heaviside", "lcm", "logaddexp", "nextafter"}  # operations that take no scalars
 _LOGICAL = {"logical_and", "logical_or", "logical_xor", "logical_not"}
-_OF_ONE_TYPE = {  # whose results are of a type of their own, and not that of `dtype=`
+_OF_ONE_TYPE = {  # their result's type is fixed, not `dtype=`
     "equal", "greater", "greater_equal", "less", "less_equal", "not_equal", "isnan", "isinf", "isfinite", "signbit", "ldexp",
     "frexp", *_LOGICAL,
 }  # fmt: skip
@@ -96,7 +96,7 @@ _COMPOSED: dict[str, Callable[..., Any]] = {
 
 @functools.lru_cache(256)
 def call_of(ufunc: Any) -> Callable[..., Any] | None:
-    """The operation that a ufunc of NumPy's, or of scipy.special, stands for; None for any other, whatever its name."""
+    """The operation for a ufunc of NumPy or scipy.special; None for any other, whatever its name."""
     name = ufunc.__name__
     if getattr(np, name, None) is ufunc:
         operation = _COMPOSED.get(name) or getattr(ops, _RENAMED.get(name, name), None)
