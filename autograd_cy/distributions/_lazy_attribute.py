@@ -6,7 +6,7 @@ from .utils import lazy_property
 
 
 class lazy_attribute(lazy_property):
-    """A lazy property for what PyTorch computes in `__init__`: like such an attribute, it doesn't come again after ``del``."""
+    """A lazy property for values that PyTorch computes in `__init__`: like these, it is not recomputed after ``del``."""
 
     def __delete__(self, instance: Any) -> None:
         self.__get__(instance)  # the error of an attribute that is deleted already

@@ -1,4 +1,4 @@
-"""What parameters and samples of distributions have to satisfy: ``constraint.check(value)`` is a tensor of bools (facade)."""
+"""Constraints on parameters and samples of distributions: ``constraint.check(value)`` is a tensor of bools (facade)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

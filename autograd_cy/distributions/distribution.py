@@ -1,4 +1,4 @@
-"""Distribution: shapes, checks of arguments, and what every distribution can be asked (facade)."""
+"""Distribution, the base class: shapes, checks of arguments, and the common methods (facade)."""
 
 import warnings
 from typing import Any

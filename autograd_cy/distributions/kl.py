@@ -49,7 +49,7 @@ _FORMULAS: dict[tuple[type, type], Callable[..., Tensor]] = dict(_PAIRS)
 def register_kl(type_p: Any, type_q: Any) -> Callable[[Any], Any]:
     """``@register_kl(P, Q)``: the decorated function computes KL(p || q) for these types and those derived from them.
 
-    Any classes will do, not only those of distributions. TypeError for what is no class.
+    Any classes will do, not only those of distributions. TypeError unless both are classes.
 
     >>> import autograd_cy as ag
     >>> class Point(ag.distributions.Normal): pass
@@ -73,8 +73,8 @@ def register_kl(type_p: Any, type_q: Any) -> Callable[[Any], Any]:
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     """``kl_divergence(p, q)`` is the expected value, under p, of p.log_prob(x) - q.log_prob(x); of the batch's shape.
 
-    NotImplementedError for a pair of types without a formula. The formula is that of the nearest base classes; where one
-    is nearer to p, and another nearer to q, that of p, with a RuntimeWarning.
+    NotImplementedError for a pair of types without a formula. The formula of the nearest base classes is used; if one
+    is nearer to p and another nearer to q, the former, with a RuntimeWarning.
 
     >>> import autograd_cy as ag
     >>> from autograd_cy.distributions import Normal, kl_divergence

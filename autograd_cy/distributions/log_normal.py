@@ -13,7 +13,7 @@ __all__ = ["LogNormal"]
 
 
 class LogNormal(TransformedDistribution):
-    """``LogNormal(loc, scale)``: exp of a Normal(loc, scale), so loc and scale are those of the logarithm.
+    """``LogNormal(loc, scale)``: exp of a Normal(loc, scale), with loc and scale of the logarithm.
 
     >>> import autograd_cy as ag
     >>> ag.distributions.LogNormal(0.0, 1.0).mean

@@ -87,7 +87,7 @@ class OneHotCategorical(Distribution):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """``OneHotCategoricalStraightThrough(probs)``: the gradient of a draw is taken for that of the probabilities.
+    """``OneHotCategoricalStraightThrough(probs)``: the gradient of a draw is passed to the probabilities.
 
     Bengio, Leonard and Courville, "Estimating or propagating gradients through stochastic neurons", 2013.
 

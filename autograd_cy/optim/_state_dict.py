@@ -37,7 +37,7 @@ def unpacked(state_dict: dict[str, Any], groups: list[dict[str, Any]]) -> dict[s
     params = dict(zip(numbers, chain.from_iterable(group["params"] for group in groups), strict=True))
     as_float32 = {
         number for group in saved if group.get("fused") or group.get("capturable") for number in group["params"]
-    }  # whose step is
+    }  # their step is float32
     state: defaultdict[Any, Any] = defaultdict(dict)
     for key, value in state_dict["state"].items():
         if key in params:
