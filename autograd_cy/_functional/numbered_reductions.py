@@ -18,7 +18,7 @@ def _word(reduction: int) -> str:
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None, reduction: int = 1
 ) -> Tensor:
-    """``binary_cross_entropy_with_logits(input, target)`` is that of nn.functional.
+    """``binary_cross_entropy_with_logits(input, target)`` is the same as in nn.functional.
 
     >>> import autograd_cy as ag
     >>> ag.binary_cross_entropy_with_logits(ag.zeros(2), ag.ones(2))
@@ -31,7 +31,7 @@ def binary_cross_entropy_with_logits(
 
 @public
 def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1) -> Tensor:
-    """``cosine_embedding_loss(input1, input2, target)`` is that of nn.functional.
+    """``cosine_embedding_loss(input1, input2, target)`` is the same as in nn.functional.
 
     >>> import autograd_cy as ag
     >>> ag.cosine_embedding_loss(ag.ones(1, 2), ag.ones(1, 2), ag.ones(1), reduction=2)
@@ -42,7 +42,7 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
 
 @public
 def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 1) -> Tensor:
-    """``hinge_embedding_loss(input, target)`` is that of nn.functional.
+    """``hinge_embedding_loss(input, target)`` is the same as in nn.functional.
 
     >>> import autograd_cy as ag
     >>> ag.hinge_embedding_loss(ag.ones(2), ag.ones(2))
@@ -53,7 +53,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, red
 
 @public
 def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False) -> Tensor:
-    """``kl_div(input, target)`` is that of nn.functional.
+    """``kl_div(input, target)`` is the same as in nn.functional.
 
     >>> import autograd_cy as ag
     >>> ag.kl_div(ag.zeros(2), ag.ones(2))
@@ -66,7 +66,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: int = 1, *, log_target: boo
 
 @public
 def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1) -> Tensor:
-    """``margin_ranking_loss(input1, input2, target)`` is that of nn.functional.
+    """``margin_ranking_loss(input1, input2, target)`` is the same as in nn.functional.
 
     >>> import autograd_cy as ag
     >>> ag.margin_ranking_loss(ag.zeros(2), ag.ones(2), ag.ones(2))
@@ -77,7 +77,7 @@ def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: 
 
 @public
 def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int) -> Tensor:
-    """``poisson_nll_loss(input, target, log_input, full, eps, reduction)`` is that of nn.functional.
+    """``poisson_nll_loss(input, target, log_input, full, eps, reduction)`` is the same as in nn.functional.
 
     >>> import autograd_cy as ag
     >>> ag.poisson_nll_loss(ag.zeros(2), ag.ones(2), True, False, 1e-8, 1)
@@ -91,7 +91,7 @@ def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2.0, eps: float = 1e-6,
     swap: bool = False, reduction: int = 1,
 ) -> Tensor:  # fmt: skip
-    """``triplet_margin_loss(anchor, positive, negative)`` is that of nn.functional.
+    """``triplet_margin_loss(anchor, positive, negative)`` is the same as in nn.functional.
 
     >>> import autograd_cy as ag
     >>> ag.triplet_margin_loss(ag.zeros(1, 2), ag.ones(1, 2), ag.ones(1, 2))

@@ -50,7 +50,7 @@ def _to_normal(p: Any, q: Normal) -> Tensor:
 
 def _pareto_to_normal(p: Pareto, q: Normal) -> Tensor:
     a = p.alpha
-    variance = p.scale.pow(2) * a / ((a - 1).pow(2) * (a - 2))  # finite also where it is not that of p
+    variance = p.scale.pow(2) * a / ((a - 1).pow(2) * (a - 2))  # finite even where p's variance is infinite
     return _by_moments(p, q, a * p.scale / (a - 1), variance).masked_fill(a <= 2, math.inf)
 
 

@@ -25,7 +25,7 @@ class ConstraintRegistry:
     def register(self, constraint: Any, factory: Callable[[Any], Transform] | None = None) -> Any:
         """``register(constraint, factory)``, or a decorator ``@register(constraint)``: for a class of constraints, or of one.
 
-        TypeError for what is no constraint.
+        TypeError unless it is a constraint.
         """
         if factory is None:
             return lambda factory: self.register(constraint, factory)

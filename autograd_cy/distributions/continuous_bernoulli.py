@@ -131,7 +131,7 @@ class ContinuousBernoulli(_ByProbability, ExponentialFamily):
 
     @property
     def _falling(self) -> tuple[Tensor, Tensor]:
-        """The logits, and those of the distribution of x or 1 - x whose density falls."""
+        """The logits, and the logits of x or 1 - x, whichever has a falling density."""
         x = self.logits
         return x, x.where(x <= 0, -x)
 

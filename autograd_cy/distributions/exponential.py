@@ -14,7 +14,7 @@ __all__ = ["Exponential"]
 
 
 class Exponential(ExponentialFamily):
-    """``Exponential(rate)``: times between events of which there are `rate` in a unit of time.
+    """``Exponential(rate)``: times between events that occur `rate` times per unit of time.
 
     >>> import autograd_cy as ag
     >>> ag.distributions.Exponential(2.0).mean

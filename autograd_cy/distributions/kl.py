@@ -49,7 +49,7 @@ _FORMULAS: dict[tuple[type, type], Callable[..., Tensor]] = dict(_PAIRS)
 def register_kl(type_p: Any, type_q: Any) -> Callable[[Any], Any]:
     """``@register_kl(P, Q)``: the decorated function computes KL(p || q) for these types and those derived from them.
 
-    Any classes will do, not only those of distributions. TypeError unless both are classes.
+    Any classes are allowed, not only distributions. TypeError unless both are classes.
 
     >>> import autograd_cy as ag
     >>> class Point(ag.distributions.Normal): pass

@@ -13,7 +13,7 @@ __all__ = ["Poisson"]
 
 
 class Poisson(ExponentialFamily):
-    """``Poisson(rate)``: how many events there are in a unit of time, of which there are `rate` on average.
+    """``Poisson(rate)``: the number of events in a unit of time, `rate` on average.
 
     >>> import autograd_cy as ag
     >>> ag.distributions.Poisson(2.0).log_prob(ag.tensor(0.0))

@@ -17,7 +17,7 @@ __all__ = ["TransformedDistribution"]
 class TransformedDistribution(Distribution):
     """``TransformedDistribution(base_distribution, transforms)``: of draws of the base, put through the transforms in turn.
 
-    ValueError for what is no Transform or list of them, and for a base with too few dimensions.
+    ValueError unless `transforms` is a Transform or a list of them, and for a base with too few dimensions.
 
     >>> import autograd_cy as ag
     >>> from autograd_cy.distributions import Normal, TransformedDistribution, transforms

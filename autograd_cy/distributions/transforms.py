@@ -121,7 +121,7 @@ class TanhTransform(_Growing):
 
 
 class AbsTransform(_Plain):
-    """``AbsTransform()``: y = abs(x), whose inverse is y.
+    """``AbsTransform()``: y = abs(x), with inverse x = y.
 
     >>> import autograd_cy as ag
     >>> ag.distributions.transforms.AbsTransform()(ag.tensor(-1.0))
