@@ -32,7 +32,7 @@ def names_later(
 def names_at(
     module: str, home_of: dict[str, str], otherwise: Callable[[str], Any] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """names_later() of a table by name: the submodule that has it, which may be what is asked for."""
+    """names_later() of a table by name: the submodule that has it, or that is itself the attribute."""
     HOMES[module] = home_of
 
     @public

@@ -26,7 +26,7 @@ class _SameModule:
         return self.module
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__spec__ = self.own_spec  # the import system has put in that of the alias
+        module.__spec__ = self.own_spec  # the import system has set the alias's spec
         _enter_members(module)
 
 
@@ -49,7 +49,7 @@ class TorchModule(ModuleType):
         vars(self).update(own, __name__="torch", __package__=package.__name__, __version__=__version__)
 
     @public
-    def __getattr__(self, name: str) -> Any:  # what comes later, and what is missing
+    def __getattr__(self, name: str) -> Any:  # later and missing names
         value = getattr(sys.modules[PACKAGE], name)
         vars(self)[name] = value
         return value
@@ -134,7 +134,7 @@ class TorchAlias:
 def install_as_torch() -> TorchAlias:
     """``install_as_torch()`` makes `import torch` in this process import this package.
 
-    Its names are this package's, its version is that of the PyTorch that it stands for. So do
+    Its names are this package's, its version is the compatible PyTorch's. So do
     `import torch.nn.functional as F`, `from torch.autograd import Function` and the like. A missing name raises
     ModuleNotFoundError, or the AttributeError of this package's modules. `remove()` of the result, or the end of a with
     block, ends it. ImportError if PyTorch is imported already. `python -m autograd_cy script.py` runs a whole script that
@@ -184,7 +184,7 @@ def _missing_module(name: str) -> ModuleNotFoundError:
 
 
 def _is_from_import() -> bool:
-    """Whether `from torch import x` looks for a module x: it would not hand on an error that has the name of that module."""
+    """Whether `from torch import x` looks for a module x: it hides an error with the name of that module."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_name != "_handle_fromlist":
         is_import = frame.f_globals.get("__name__") in (__name__, "importlib._bootstrap", "importlib")

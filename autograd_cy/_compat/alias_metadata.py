@@ -8,7 +8,7 @@ from ..torch_version import __version__
 
 
 class TorchDistribution(Distribution):
-    """The version that the package stands for; no files, no entry points."""
+    """The PyTorch version of this package; no files, no entry points."""
 
     def read_text(self, filename: str) -> str | None:
         return f"Metadata-Version: 2.1\nName: torch\nVersion: {__version__}\n" if filename == "METADATA" else None

@@ -17,7 +17,7 @@ from .homes import offered_beside
 
 _NAMED = (type, FunctionType, type(public))  # classes, functions, and functions that @public has wrapped
 
-_before: list[tuple[Any, str, str]] = []  # what was renamed: object, attribute, what it was
+_before: list[tuple[Any, str, str]] = []  # renamed: object, attribute, old value
 
 
 class _Renaming(SourceFileLoader):
@@ -30,7 +30,7 @@ class _Renaming(SourceFileLoader):
 
 
 def renamed_later(spec: ModuleSpec) -> ModuleSpec | None:
-    """The spec of a module of ours, which is renamed when it is loaded; None for what is no source file."""
+    """The spec of a module of ours, to be renamed when it is loaded; None for other than source files."""
     if type(spec.loader) is not SourceFileLoader:
         return None
     spec.loader = _Renaming(spec.loader.name, spec.loader.path)
@@ -38,7 +38,7 @@ def renamed_later(spec: ModuleSpec) -> ModuleSpec | None:
 
 
 def rename_all() -> None:
-    """Rename what is loaded."""
+    """Rename all loaded modules."""
     if _before:
         return
     name_tensor(True)

@@ -13,7 +13,7 @@ _ELSEWHERE = {"RemovableHandle": f"{PACKAGE}.utils.hooks", "_WrappedHook": f"{PA
 def offered_beside(module: str) -> dict[str, str]:
     """offered_beside(private module) -> by name, the package around it or the public module in that package that offers it.
 
-    A module comes before the package: `Conv2d` is that of `nn.modules.conv`, not that of `nn.modules`.
+    A module comes before the package: `Conv2d` is in `nn.modules.conv`, not in `nn.modules`.
     """
     package = module.partition("._")[0]
     if package == PACKAGE:

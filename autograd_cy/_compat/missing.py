@@ -1,7 +1,7 @@
 """AttributeErrors for names that PyTorch has and this package lacks (facade).
 
 For a module that is its `__getattr__`; for Tensor, a descriptor under each missing name. Neither costs anything where
-an attribute exists, and `hasattr` is False for what is missing. A `__getattr__` of Tensor itself would slow down every
+an attribute exists, and `hasattr` is False for a missing name. A `__getattr__` of Tensor itself would slow down every
 access to an attribute.
 """
 
@@ -42,7 +42,7 @@ class MissingAttribute(AttributeError):
 
 
 def nearest_names(name: str, ours: Iterable[str]) -> list[str]:
-    """Names of ours that may stand for one that is spelled like them; short words are alike by chance."""
+    """Our names with a similar spelling; short words are similar by chance."""
     import difflib  # not needed before a script is wrong
 
     alike = difflib.get_close_matches(name, sorted(ours), cutoff=0.8)
@@ -62,7 +62,7 @@ def _text_of_names() -> str:
 
 
 def getattr_of(module: str, namespace: str) -> Callable[[str], NoReturn]:
-    """The `__getattr__` of a module of ours that stands for a namespace of PyTorch."""
+    """The `__getattr__` of our module for a namespace of PyTorch."""
 
     def __getattr__(name: str) -> NoReturn:
         message = f"module {module!r} has no attribute {name!r}"
@@ -94,7 +94,7 @@ def _is_missing(cls: type, name: str) -> bool:
 
 
 def dir_of_tensor(tensor: Tensor) -> Iterable[str]:
-    """dir(tensor), without what is missing."""
+    """dir(tensor), without missing names."""
     own, cls = vars(tensor), type(tensor)
     return [name for name in object.__dir__(tensor) if name in own or not _is_missing(cls, name)]
 
