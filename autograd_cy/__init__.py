@@ -81,6 +81,7 @@ _LATER = {
     "_core.ops.nn.embedding": "embedding_renorm_",
     "_core.runtime.threads": "get_num_threads",
     "_creation.indices": "tril_indices triu_indices",
+    "_creation.progressions": "range vander",
     "_creation.sequences": "arange linspace logspace",
     "_creation.strided": "empty_permuted empty_strided from_dlpack frombuffer scalar_tensor",
     "_creation.typed": "set_default_tensor_type",

@@ -10,7 +10,7 @@ import numpy as np
 from .._compat import PACKAGE
 from .._core.arrays import dtypes, unset
 from .._core.graph.tensor import Tensor, from_array
-from .._types import Size, on_cpu
+from .._types import Size
 from .._types import device as Device
 from .data import array_from
 
@@ -26,9 +26,9 @@ def construct(args: tuple[Any, ...], kwargs: dict[str, Any], dtype: dtypes.dtype
     given = dict(kwargs)
     where = given.pop("device", None)
     if where is not None:
-        if Device(where).type == "meta":
-            raise RuntimeError("legacy constructor expects device type: cpu but device type: meta was passed")
-        on_cpu(where)
+        kind = Device(where).type
+        if kind != "cpu":
+            raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {kind} was passed")
     if not args and not given:
         return _empty((0,), wanted)
     if not args and len(given) == 1:

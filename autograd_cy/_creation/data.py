@@ -96,6 +96,8 @@ def asarray(
     result = as_tensor(obj, dtype, device)
     shared = isinstance(obj, (Tensor, np.ndarray)) and obj.dtype == result.dtype
     if copy is False and not shared:
+        if isinstance(obj, np.generic):
+            raise RuntimeError("can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray.")
         if not isinstance(obj, (Tensor, np.ndarray)):
             raise ValueError("can't alias arbitrary sequence into a tensor.")
         raise ValueError(f"can't alias tensor with dtype '{obj.dtype}' into dtype '{result.dtype}'.")
@@ -175,7 +177,11 @@ def _flatten(data: Any) -> tuple[list[Any], tuple[int, ...]]:
             leaves = [x[()] if type(x) is np.ndarray and x.ndim == 0 else x for x in leaves]
             continue  # beside numbers and sequences, an array without dimensions counts as its number
         shape += (_common_length(leaves, len(shape)),)
-        leaves = list(itertools.chain.from_iterable(leaves))
+        try:
+            leaves = list(itertools.chain.from_iterable(leaves))
+        except TypeError as error:  # of a class that only looks like a sequence
+            unread = ", ".join(sorted(kind.__name__ for kind in kinds - {list, tuple}))
+            raise ValueError(f"could not determine the shape of object type '{unread}'") from error
     if any(issubclass(kind, Tensor) for kind in kinds):
         leaves = list(map(_number_of, leaves))
     return leaves, shape

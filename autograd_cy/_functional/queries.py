@@ -159,7 +159,7 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Size:
         found = [1] * (len(sizes) - len(found)) + found
         for axis in range(-len(sizes), 0):
             if sizes[axis] < 0:
-                raise RuntimeError(f"Trying to create tensor with negative dimension ({sizes[axis]}): ({sizes[axis]})")
+                raise ValueError(f"Attempting to broadcast a dimension with negative length! ({sizes[axis]})")
             if sizes[axis] not in (1, found[axis]) and found[axis] != 1:
                 raise RuntimeError(
                     f"Attempting to broadcast a dimension of length {sizes[axis]} at {axis}! Mismatching argument at index "

@@ -9,7 +9,7 @@ from .function_modes import TorchFunctionMode
 _MAKERS = {
     "arange", "as_tensor", "asarray", "bartlett_window", "blackman_window", "empty", "empty_permuted", "empty_strided", "eye",
     "full", "hamming_window", "hann_window", "kaiser_window", "linspace", "logspace", "normal", "ones", "rand", "randint",
-    "randn", "randperm", "scalar_tensor", "tensor", "tril_indices", "triu_indices", "zeros",
+    "randn", "randperm", "range", "scalar_tensor", "tensor", "tril_indices", "triu_indices", "zeros",
 }  # fmt: skip
 
 

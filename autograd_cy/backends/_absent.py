@@ -40,8 +40,9 @@ def switches(module: str) -> tuple[Callable[..., Any], Callable[..., tuple[Any, 
 
     @contextlib.contextmanager
     def flags(*args: Any, **given: Any) -> Iterator[None]:
-        names = [*(["enabled"] if args else []), *given]
-        before = dict(zip(names, set_flags(*args, **given), strict=True))
+        named = {name: value for name, value in given.items() if value is not None}
+        names = [*(["enabled"] if args else []), *named]
+        before = dict(zip(names, set_flags(*args, **named), strict=True))
         try:
             yield
         finally:

@@ -8,7 +8,7 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.conversions cimport fitting
-from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, check_cast, code_of, dtype, dtype_of, result_code
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, check_cast, code_of, dtype, dtype_of
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
@@ -16,6 +16,7 @@ from autograd_cy._core.graph.operands cimport number_code, operand_code, rank_of
 from autograd_cy._core.graph.record cimport as_type, new_node, record_all, shape_of
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 cimport autograd_cy._core.ops.keywords as keywords
+from autograd_cy._core.ops.pointwise.pointwise cimport common_code
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
 from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS, thread_state
@@ -171,14 +172,17 @@ cdef Tensor in_place(str operation, object function, Tensor target, tuple argume
 
 cdef int check_result_type(Tensor target, tuple operands) except -1:
     """Refuse operands if the target can't hold the result. This error comes before an unsupported operation's."""
-    cdef int dtype_code = code_of(target.array), rank = rank_of(target), own
+    cdef int dtype_codes[8]
+    cdef int ranks[8]
+    cdef int count = 1
     cdef Tensor x
-    for value in operands:
+    dtype_codes[0], ranks[0] = code_of(target.array), rank_of(target)
+    for value in operands[:7]:
         x = tensor_of(value)
-        own = operand_code(x, value)
-        if own >= 0:
-            dtype_code, rank = result_code(dtype_code, rank, own, rank_of(x)), max(rank, rank_of(x))
-    return check_cast(dtype_code, code_of(target.array))
+        dtype_codes[count], ranks[count] = operand_code(x, value), rank_of(x)
+        if dtype_codes[count] >= 0:
+            count += 1
+    return check_cast(common_code(dtype_codes, ranks, count), dtype_codes[0])
 
 
 cdef object call_in_place(object function, tuple args, dict kwargs):

@@ -9,6 +9,11 @@ _KEYWORD = r"(\w+)\(\) got an unexpected keyword argument '(\w+)'"
 _MAKING = "arange empty eye full linspace ones rand randint randn randperm zeros".split()
 _LIKE = "empty_like full_like ones_like rand_like randn_like zeros_like".split()
 _NEW = "new_empty new_full new_ones new_zeros".split()
+_OTHERS = "empty_strided logspace range scalar_tensor tril_indices triu_indices".split()
+_WINDOWS = [f"{name}_window" for name in ("bartlett", "blackman", "hamming", "hann", "kaiser")]
+_SIGNAL_WINDOWS = (
+    "bartlett blackman cosine exponential gaussian general_cosine general_hamming hamming hann kaiser nuttall"
+).split()
 
 
 class Lacking:
@@ -21,14 +26,19 @@ class Lacking:
 
 LACKING = {
     "layout": Lacking(
-        [*_MAKING, *_LIKE, *_NEW], (None, "torch.strided"), instead="to_sparse() gives a tensor another layout."
+        [*_MAKING, *_LIKE, *_NEW, *_OTHERS, *_WINDOWS, *_SIGNAL_WINDOWS],
+        (None, "torch.strided"),
+        instead="to_sparse() gives a tensor another layout.",
     ),
     "memory_format": Lacking(
         ["resize_"], (None,), instead="permute() gives a tensor's dimensions another order in memory."
     ),
     "out_dtype": Lacking(["addmm", "bmm", "mm"], (), instead="to() converts the operands or the result."),
     "pin_memory": Lacking(
-        ["tensor", *_MAKING, *_LIKE, *_NEW], (None, False), RuntimeError, "There is the CPU's memory only."
+        ["tensor", *_MAKING, *_LIKE, *_NEW, *_OTHERS, *_WINDOWS],
+        (None, False),
+        RuntimeError,
+        "There is the CPU's memory only.",
     ),
 }
 LACKED_BY = {

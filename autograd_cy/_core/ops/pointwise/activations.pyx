@@ -3,11 +3,11 @@
 import numpy as np
 
 from autograd_cy._core.arrays.conversions cimport fitting
-from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, dtype_of, result_code
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, dtype_of
 from autograd_cy._core.graph.operands cimport operand_code, rank_of, tensor_of
 from autograd_cy._core.graph.record cimport as_tensor
 from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.ops.pointwise.pointwise cimport row_of, ternary, unary
+from autograd_cy._core.ops.pointwise.pointwise cimport common_code, row_of, ternary, unary
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, with_constants
 
 from autograd_cy._core.ops.registry import op
@@ -33,11 +33,8 @@ def clamp(input, min=None, max=None):
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     cdef Tensor x = as_tensor(input, "clamp"), y
-    cdef int dtype_code = code_of(x.array), rank = rank_of(x)
+    cdef int dtype_code = code_with_bounds(x, [value for value in (min, max) if value is not None])
     cdef Pointwise *row
-    for value in (min, max):
-        if value is not None:
-            dtype_code, rank = with_bound(dtype_code, rank, value)
     if dtype_code == BOOL or dtype_code >= COMPLEX64:
         text = "\"clamp_scalar_cpu\" not implemented for 'Bool'"
         if dtype_code != BOOL:
@@ -52,17 +49,19 @@ def clamp(input, min=None, max=None):
     return y
 
 
-cdef tuple with_bound(int dtype_code, int rank, object value):
-    """The type and rank of an input combined with a bound."""
-    cdef Tensor x = tensor_of(value)
-    cdef int own = operand_code(x, value)
-    if own < 0:
-        raise TypeError(f"clamp(): bounds must be Tensors or numbers, not {type(value).__name__}")
-    return result_code(dtype_code, rank, own, rank_of(x)), max_of(rank, rank_of(x))
-
-
-cdef int max_of(int a, int b) noexcept:
-    return a if a > b else b
+cdef int code_with_bounds(Tensor input, list bounds) except -1:
+    """The common type of an input and its bounds."""
+    cdef int dtype_codes[3]
+    cdef int ranks[3]
+    cdef int k, count = len(bounds) + 1
+    cdef Tensor x
+    dtype_codes[0], ranks[0] = code_of(input.array), rank_of(input)
+    for k in range(1, count):
+        x = tensor_of(bounds[k - 1])
+        dtype_codes[k], ranks[k] = operand_code(x, bounds[k - 1]), rank_of(x)
+        if dtype_codes[k] < 0:
+            raise TypeError(f"clamp(): bounds must be Tensors or numbers, not {type(bounds[k - 1]).__name__}")
+    return common_code(dtype_codes, ranks, count)
 
 
 cdef object bound(object value, int dtype_code, int side):
