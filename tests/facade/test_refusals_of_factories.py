@@ -45,7 +45,7 @@ def test_windows_of_signals_take_a_layout(name):
     ],
 )
 def test_the_oldest_constructors_take_the_cpu_alone(make):
-    with pytest.raises(RuntimeError, match="legacy constructor expects device type: cpu but device type: (cuda|meta) was"):
+    with pytest.raises(RuntimeError, match=r"legacy constructor expects device type: cpu but device type: (cuda|meta) was"):
         make()
 
 
