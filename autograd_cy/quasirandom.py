@@ -8,7 +8,7 @@ import numpy as np
 from ._core.arrays import dtypes as _dtypes
 from ._core.graph.tensor import Tensor
 from ._core.runtime.entry import public as _public
-from ._creation import integer
+from ._creation import integer as _integer
 from ._creation.data import from_numpy
 from .random import randint
 
@@ -84,7 +84,7 @@ class SobolEngine:
     @_public
     def fast_forward(self, n: int) -> "SobolEngine":
         """``fast_forward(n)``: pass over the next n points; returns the engine."""
-        n = integer("fast_forward", "n", n)
+        n = _integer("fast_forward", "n", n)
         if n < 0:
             raise RuntimeError(f"SobolEngine.fast_forward(): expected a number of points that is not negative, got {n}")
         if n:

@@ -11,7 +11,6 @@ from .._core.runtime.entry import public
 from . import PACKAGE, alias_children, alias_names
 from .missing import nearest_names, torch_names
 
-
 # PyTorch's private modules that libraries import, and that are in rooms here.
 _IN_ROOMS = {"._lobpcg": "._functional.lobpcg", "._lowrank": "._functional.lowrank", "._tensor_str": "._tensor.text"}
 
