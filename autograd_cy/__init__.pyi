@@ -78,6 +78,7 @@ from ._creation.filled import (
     zeros_like,
 )
 from ._creation.indices import tril_indices, triu_indices
+from ._creation.progressions import range, vander
 from ._creation.sequences import arange, linspace, logspace
 from ._creation.strided import empty_permuted, empty_strided, from_dlpack, frombuffer, scalar_tensor
 from ._creation.typed import BFloat16Tensor as BFloat16Tensor
@@ -351,20 +352,20 @@ __all__ = [
     "pixel_unshuffle", "poisson", "poisson_nll_loss", "polar", "polygamma", "positive", "pow", "prelu",
     "preserve_format", "prod", "profiler", "promote_types", "put", "qint8", "qint32", "qr", "quantile", "quint2x4",
     "quint4x2", "quint8", "rad2deg", "rad2deg_", "rand", "rand_like", "randint", "randint_like", "randn",
-    "randn_like", "random", "randperm", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_", "remainder",
-    "renorm", "repeat", "repeat_interleave", "reshape", "resize_as_", "resize_as_sparse_", "resolve_conj",
-    "resolve_neg", "result_type", "return_types", "rms_norm", "rnn_relu", "rnn_relu_cell", "rnn_tanh",
-    "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_", "rsqrt", "rsqrt_", "rsub",
-    "save", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce", "searchsorted", "seed", "segment_reduce",
-    "select", "select_copy", "select_scatter", "selu", "selu_", "serialization", "set_anomaly_enabled",
-    "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_dtype",
-    "set_autocast_enabled", "set_autocast_gpu_dtype", "set_default_device", "set_default_dtype",
-    "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal",
-    "set_grad_enabled", "set_num_interop_threads", "set_num_threads", "set_printoptions", "set_rng_state",
-    "set_warn_always", "sgn", "sgn_", "short", "sigmoid", "sigmoid_", "sign", "sign_", "signal", "signbit", "sin",
-    "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice_copy", "slice_scatter", "slogdet", "smm", "softmax", "sort",
-    "sparse_bsc", "sparse_bsr", "sparse_compressed_tensor", "sparse_coo", "sparse_coo_tensor", "sparse_csc",
-    "sparse_csr", "sparse_csr_tensor", "special", "split", "split_copy", "split_with_sizes",
+    "randn_like", "random", "randperm", "range", "ravel", "real", "reciprocal", "reciprocal_", "relu", "relu_",
+    "remainder", "renorm", "repeat", "repeat_interleave", "reshape", "resize_as_", "resize_as_sparse_",
+    "resolve_conj", "resolve_neg", "result_type", "return_types", "rms_norm", "rnn_relu", "rnn_relu_cell",
+    "rnn_tanh", "rnn_tanh_cell", "roll", "rot90", "round", "round_", "row_stack", "rrelu", "rrelu_", "rsqrt",
+    "rsqrt_", "rsub", "save", "scalar_tensor", "scatter", "scatter_add", "scatter_reduce", "searchsorted", "seed",
+    "segment_reduce", "select", "select_copy", "select_scatter", "selu", "selu_", "serialization",
+    "set_anomaly_enabled", "set_autocast_cache_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled",
+    "set_autocast_dtype", "set_autocast_enabled", "set_autocast_gpu_dtype", "set_default_device",
+    "set_default_dtype", "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision",
+    "set_flush_denormal", "set_grad_enabled", "set_num_interop_threads", "set_num_threads", "set_printoptions",
+    "set_rng_state", "set_warn_always", "sgn", "sgn_", "short", "sigmoid", "sigmoid_", "sign", "sign_", "signal",
+    "signbit", "sin", "sin_", "sinc", "sinc_", "sinh", "sinh_", "slice_copy", "slice_scatter", "slogdet", "smm",
+    "softmax", "sort", "sparse_bsc", "sparse_bsr", "sparse_compressed_tensor", "sparse_coo", "sparse_coo_tensor",
+    "sparse_csc", "sparse_csr", "sparse_csr_tensor", "special", "split", "split_copy", "split_with_sizes",
     "split_with_sizes_copy", "spmm", "sqrt", "sqrt_", "square", "square_", "squeeze", "squeeze_copy", "stack",
     "std", "std_mean", "stft", "strided", "sub", "subtract", "sum", "svd", "svd_lowrank", "swapaxes", "swapdims",
     "t", "t_copy", "take", "take_along_dim", "tan", "tan_", "tanh", "tanh_", "tensor", "tensor_split", "tensordot",
@@ -373,9 +374,9 @@ __all__ = [
     "true_divide", "trunc", "trunc_", "typename", "uint1", "uint2", "uint3", "uint4", "uint5", "uint6", "uint7",
     "uint8", "uint16", "uint32", "uint64", "unbind", "unbind_copy", "unflatten", "unfold", "unfold_copy", "unique",
     "unique_consecutive", "unravel_index", "unsafe_chunk", "unsafe_split", "unsafe_split_with_sizes", "unsqueeze",
-    "unsqueeze_copy", "use_deterministic_algorithms", "utils", "var", "var_mean", "vdot", "view", "view_as_complex",
-    "view_as_real", "view_copy", "vmap", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_", "zeros",
-    "zeros_like",
+    "unsqueeze_copy", "use_deterministic_algorithms", "utils", "vander", "var", "var_mean", "vdot", "view",
+    "view_as_complex", "view_as_real", "view_copy", "vmap", "vsplit", "vstack", "where", "xlogy", "xlogy_", "zero_",
+    "zeros", "zeros_like",
 ]
 __version__: str
 newaxis: None

@@ -29,7 +29,7 @@ def adaptive_max_pool1d(
 def affine_grid_generator(
     theta: Tensor, size: int, align_corners: bool, *, out: Tensor | None = None
 ) -> Tensor:
-    """what affine_grid() gives."""
+    """affine_grid() with all arguments."""
 def alpha_dropout(input: Tensor, p: float, train: bool, *, out: Tensor | None = None) -> Tensor:
     """dropout that keeps mean 0 and variance 1, for networks of selu()."""
 def alpha_dropout_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -52,17 +52,17 @@ def conv1d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims | str = 0,
     dilation: _Dims = 1, groups: int = 1, *, out: Tensor | None = None
 ) -> Tensor:
-    """what `weight` sees at each place."""
+    """`weight` times each window."""
 def conv2d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims | str = 0,
     dilation: _Dims = 1, groups: int = 1, *, out: Tensor | None = None
 ) -> Tensor:
-    """what `weight` sees at each place."""
+    """`weight` times each window."""
 def conv3d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims | str = 0,
     dilation: _Dims = 1, groups: int = 1, *, out: Tensor | None = None
 ) -> Tensor:
-    """what `weight` sees at each place."""
+    """`weight` times each window."""
 def conv_tbc(
     input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0, *, out: Tensor | None = None
 ) -> Tensor:
@@ -71,22 +71,22 @@ def conv_transpose1d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims = 0,
     output_padding: _Dims = 0, groups: int = 1, dilation: _Dims = 1, *, out: Tensor | None = None
 ) -> Tensor:
-    """the gradient of conv1d() for its input, as an operation of its own."""
+    """the gradient of conv1d() with respect to its input, as an operation."""
 def conv_transpose2d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims = 0,
     output_padding: _Dims = 0, groups: int = 1, dilation: _Dims = 1, *, out: Tensor | None = None
 ) -> Tensor:
-    """the gradient of conv2d() for its input, as an operation of its own; see conv_transpose1d()."""
+    """the gradient of conv2d() with respect to its input, as an operation; see conv_transpose1d()."""
 def conv_transpose3d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims = 0,
     output_padding: _Dims = 0, groups: int = 1, dilation: _Dims = 1, *, out: Tensor | None = None
 ) -> Tensor:
-    """the gradient of conv3d() for its input, as an operation of its own; see conv_transpose1d()."""
+    """the gradient of conv3d() with respect to its input, as an operation; see conv_transpose1d()."""
 def convolution(
     input: Tensor, weight: Tensor, bias: Tensor, stride: _Dims, padding: _Dims, dilation: _Dims,
     transposed: bool, output_padding: _Dims, groups: int, *, out: Tensor | None = None
 ) -> Tensor:
-    """what conv1d(), conv2d(), conv3d() and their transposed kin call: `input` (batch, channels,
+    """what conv1d(), conv2d(), conv3d() and their transposed versions call; `input` is (batch, channels,
     sizes...).
     """
 def cosine_similarity(
@@ -107,10 +107,7 @@ def embedding_bag(
     sparse: bool = False, per_sample_weights: Tensor | None = None, include_last_offset: bool = False,
     padding_idx: int | None = None
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Sums (mode 0), means (1) or largest elements (2) of bags of rows of `weight` (n, d): those that the
-    integers `indices` name, from each of the `offsets` to the next; `include_last_offset`: the last of
-    them begins no bag.
-    """
+    """Sums (mode 0), means (1) or maxima (2) of bags of rows of `weight` (n, d)."""
 def feature_alpha_dropout(
     input: Tensor, p: float, train: bool, *, out: Tensor | None = None
 ) -> Tensor:
@@ -192,7 +189,7 @@ def max_pool3d(
 def native_channel_shuffle(input: Tensor, groups: int, *, out: Tensor | None = None) -> Tensor:
     """the first channel of each group, then the second of each, ."""
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
-    """dropout() and where it left something, as truths."""
+    """dropout() and the mask of kept elements."""
 def pairwise_distance(
     x1: Tensor, x2: Tensor, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False, *,
     out: Tensor | None = None

@@ -33,11 +33,11 @@ __all__ = [
 def adaptive_avg_pool1d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
     """the means of `output_size` windows that cover the last dimension of an input (N, C, L) or (C, L)."""
 def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
-    """the means of windows that cover the planes of an input (N, C, H, W) or (C, H, W), as many along each
-    dimension as `output_size` says (None: as there are).
+    """the means of windows that cover the planes of an input (N, C, H, W) or (C, H, W): `output_size`
+    along each dimension (None: the input's size).
     """
 def adaptive_avg_pool3d(input: Tensor, output_size: int | Sequence[int | None] | None) -> Tensor:
-    """the same of an input (N, C, D, H, W) or (C, D, H, W); see adaptive_avg_pool2d()."""
+    """the same for an input (N, C, D, H, W) or (C, D, H, W); see adaptive_avg_pool2d()."""
 def adaptive_max_pool1d(
     input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
 ) -> Tensor:
@@ -51,8 +51,8 @@ def adaptive_max_pool1d_with_indices(
 def adaptive_max_pool2d(
     input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
 ) -> Tensor:
-    """the largest elements of windows that cover the planes of an input (N, C, H, W) or (C, H, W), as many
-    along each dimension as `output_size` says (None: as there are).
+    """the largest elements of windows that cover the planes of an input (N, C, H, W) or (C, H, W):
+    `output_size` along each dimension (None: the input's size).
     """
 def adaptive_max_pool2d_with_indices(
     input: Tensor, output_size: int | Sequence[int | None] | None, return_indices: bool = False
@@ -96,8 +96,8 @@ def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
     reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
-    """The mean of -(target * log(input) + (1 - target) * log(1 - input)), of which the logarithms are at
-    least -100; `weight` is a factor of each element.
+    """The mean of -(target * log(input) + (1 - target) * log(1 - input)), with logarithms of at least
+    -100; `weight` is a factor of each element.
     """
 def binary_cross_entropy_with_logits(
     input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
@@ -114,41 +114,39 @@ def conv1d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims | str = 0,
     dilation: _Dims = 1, groups: int = 1
 ) -> Tensor:
-    """what `weight` sees at each place."""
+    """`weight` times each window."""
 def conv2d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims | str = 0,
     dilation: _Dims = 1, groups: int = 1
 ) -> Tensor:
-    """what `weight` sees at each place."""
+    """`weight` times each window."""
 def conv3d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims | str = 0,
     dilation: _Dims = 1, groups: int = 1
 ) -> Tensor:
-    """what `weight` sees at each place."""
+    """`weight` times each window."""
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tensor:
     """conv1d() of an input (time, batch, channels)."""
 def conv_transpose1d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims = 0,
     output_padding: _Dims = 0, groups: int = 1, dilation: _Dims = 1
 ) -> Tensor:
-    """the gradient of conv1d() for its input, as an operation of its own."""
+    """the gradient of conv1d() with respect to its input, as an operation."""
 def conv_transpose2d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims = 0,
     output_padding: _Dims = 0, groups: int = 1, dilation: _Dims = 1
 ) -> Tensor:
-    """the gradient of conv2d() for its input, as an operation of its own; see conv_transpose1d()."""
+    """the gradient of conv2d() with respect to its input, as an operation; see conv_transpose1d()."""
 def conv_transpose3d(
     input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: _Dims = 1, padding: _Dims = 0,
     output_padding: _Dims = 0, groups: int = 1, dilation: _Dims = 1
 ) -> Tensor:
-    """the gradient of conv3d() for its input, as an operation of its own; see conv_transpose1d()."""
+    """the gradient of conv3d() with respect to its input, as an operation; see conv_transpose1d()."""
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0, size_average: bool | None = None,
     reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
-    """The mean of 1 - cos where the target is 1, and of max(0, cos - margin) where it is -1; cos is that
-    of the angle between rows of (N, D), or of (D,) with a target without dimensions.
-    """
+    """The mean of 1 - cos where the target is 1, and of max(0, cos - margin) where it is -1."""
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) -> Tensor:
     """the cosines of the angles between vectors along `dim`."""
 def cross_entropy(
@@ -162,8 +160,8 @@ def ctc_loss(
     target_lengths: Tensor | Sequence[int], blank: int = 0, reduction: str = "mean",
     zero_infinity: bool = False
 ) -> Tensor:
-    """Of each sequence the negative logarithm of the probability that it means its target: of all ways to
-    spread that over its steps, with blanks between.
+    """The negative log probability of each sequence's target, summed over all alignments with its steps,
+    with blanks between classes.
     """
 def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     """each element is 0 with probability p, else input / (1 - p)."""
@@ -195,15 +193,13 @@ def fold(
     input: Tensor, output_size: _Dims, kernel_size: _Dims, dilation: _Dims = 1, padding: _Dims = 0,
     stride: _Dims = 1
 ) -> Tensor:
-    """columns added up to pictures."""
+    """columns summed into images."""
 def fractional_max_pool2d(
     input: Tensor, kernel_size: _Dims, output_size: int | Sequence[int | None] | None = None,
     output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
     _random_samples: Tensor | None = None
 ) -> Tensor:
-    """the largest element of windows of planes (N, C, H, W) or (C, H, W) that begin at random, about
-    evenly apart.
-    """
+    """the maxima of windows of planes (N, C, H, W) or (C, H, W) with random starts, about evenly apart."""
 def fractional_max_pool2d_with_indices(
     input: Tensor, kernel_size: _Dims, output_size: int | Sequence[int | None] | None = None,
     output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
@@ -215,7 +211,7 @@ def fractional_max_pool3d(
     output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
     _random_samples: Tensor | None = None
 ) -> Tensor:
-    """the same of an input (N, C, D, H, W) or (C, D, H, W); see fractional_max_pool2d()."""
+    """the same for an input (N, C, D, H, W) or (C, D, H, W); see fractional_max_pool2d()."""
 def fractional_max_pool3d_with_indices(
     input: Tensor, kernel_size: _Dims, output_size: int | Sequence[int | None] | None = None,
     output_ratio: float | Sequence[float] | None = None, return_indices: bool = False,
@@ -237,7 +233,7 @@ def grid_sample(
     input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros",
     align_corners: bool | None = None
 ) -> Tensor:
-    """the input looked up at the points of a grid."""
+    """the input interpolated at the points of a grid."""
 def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
     eps: float = 1e-05
@@ -274,7 +270,7 @@ def instance_norm(
     weight: Tensor | None = None, bias: Tensor | None = None, use_input_stats: bool = True,
     momentum: float = 0.1, eps: float = 1e-05
 ) -> Tensor:
-    """batch_norm() of each sample by itself; momentum=0.1, eps=1e-5."""
+    """batch_norm() within each sample; momentum=0.1, eps=1e-5."""
 def interpolate(
     input: Tensor, size: _Dims | None = None, scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest", align_corners: bool | None = None, recompute_scale_factor: bool | None = None,
@@ -397,7 +393,7 @@ def max_unpool3d(
     stride: Sequence[int] | None = None, padding: _Dims = 0,
     output_size: int | Sequence[int | None] | None = None
 ) -> Tensor:
-    """the same of an input (N, C, D, H, W) or (C, D, H, W); see max_unpool1d()."""
+    """the same for an input (N, C, D, H, W) or (C, D, H, W); see max_unpool1d()."""
 def mish(input: Tensor) -> Tensor:
     """input * tanh(softplus(input))."""
 def mse_loss(
@@ -423,15 +419,15 @@ def multi_margin_loss(
     input: Tensor, target: Tensor, p: int = 1, margin: float = 1.0, weight: Tensor | None = None,
     size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
-    """The mean over samples and classes i of max(0, margin - input[target] + input[i]) ** p, without i =
-    target; times the weight of the target.
+    """The mean over samples and classes i (except the target) of max(0, margin - input[target] + input[i])
+    ** p, times the target's weight.
     """
 def multilabel_margin_loss(
     input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None,
     reduction: str = "mean"
 ) -> Tensor:
-    """Of each sample the sum over its classes j and all others i of max(0, 1 - input[j] + input[i]),
-    divided by the number of classes; their mean.
+    """The mean over samples of the sum, over a sample's classes j and all others i, of max(0, 1 - input[j]
+    + input[i]), divided by the number of classes.
     """
 def multilabel_soft_margin_loss(
     input: Tensor, target: Tensor, weight: Tensor | None = None, size_average: bool | None = None,
@@ -448,9 +444,9 @@ def nll_loss(
 ) -> Tensor:
     """the negative log likelihood."""
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
-    """input divided by its p-norm along `dim`, which is `eps` at least."""
+    """input divided by its p-norm along `dim`, at least `eps`."""
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """for each number a vector of zeros with a 1 at its place, as int64."""
+    """for each number, an int64 vector of zeros with a 1 at its place."""
 def pad(input: Tensor, pad: _Dims, mode: str = "constant", value: float | None = None) -> Tensor:
     """input with a border."""
 def pairwise_distance(
@@ -551,11 +547,11 @@ def triplet_margin_with_distance_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, *, distance_function: Callable[...,
     Tensor] | None = None, margin: float = 1.0, swap: bool = False, reduction: str = "mean"
 ) -> Tensor:
-    """triplet_margin_loss with a distance of your own, a function of two tensors."""
+    """triplet_margin_loss with your own distance, a function of two tensors."""
 def unfold(
     input: Tensor, kernel_size: _Dims, dilation: _Dims = 1, padding: _Dims = 0, stride: _Dims = 1
 ) -> Tensor:
-    """the windows that slide over pictures, as columns."""
+    """sliding windows of images, as columns."""
 def upsample(
     input: Tensor, size: int | None = None, scale_factor: float | Sequence[float] | None = None,
     mode: str = "nearest", align_corners: bool | None = None
