@@ -55,8 +55,6 @@ def bernoulli(
     if p is not None:
         made = input.clone().bernoulli_(p, generator=generator)
         return made if out is None else into(out, made, "bernoulli")
-    if isinstance(out, Tensor) and out.dtype is not input.dtype and not open_levels():  # each dtype holds 0 and 1
-        return into(out, bernoulli(input, generator=generator).to(out.dtype), "bernoulli")
 
     def draw(source: np.random.Generator, chances: np.ndarray) -> np.ndarray:
         if not ((chances >= 0) & (chances <= 1)).all():

@@ -125,7 +125,7 @@ def write(d, index, value):
 
 def test_writes_with_sparse_operands_are_refused_or_right():
     for writing in (
-        lambda d: write(d, 0, S[0]), lambda d: write(d, slice(None), S), lambda d: d.mul_(S), lambda d: d.masked_fill_(S, 1.0),
+        lambda d: write(d, 0, S[0]), lambda d: write(d, slice(None), S), lambda d: d.masked_fill_(S, 1.0),
         lambda d: d.index_copy_(0, ag.tensor([0, 1]), S), lambda d: d.data.copy_(S), lambda d: ag.add(S, S, out=d),
         lambda d: ag.mm(S, S, out=d), lambda d: d.div_(S),
     ):  # fmt: skip
@@ -136,6 +136,9 @@ def test_writes_with_sparse_operands_are_refused_or_right():
     d = ag.ones(2, 2)
     d += S
     assert d.equal(ag.ones(2, 2) + S.to_dense())
+    d = ag.full((2, 2), 3.0)
+    d *= S
+    assert d.equal(3 * S.to_dense())
     d.data = ag.zeros(2, 2)
     d -= S
     assert d.equal(-S.to_dense())

@@ -28,12 +28,13 @@ def bags(table, indices, offsets, scaled=False, mode=0, sparse=False, per_sample
     for start, end in zip(offsets, ends, strict=False):
         read = np.array([i for i in range(start, end) if padding_idx is None or indices[i] != padding_idx % len(table)], int)
         rows = table[indices[read]] if per_sample_weights is None else table[indices[read]] * per_sample_weights[read, None]
-        sizes.append(len(read) if mode else 0)
+        sizes.append(len(read))
         if not len(read):
             rows = np.zeros_like(table[:1])
         outputs.append(rows.max(0) if mode == 2 else rows.mean(0) if mode else rows.sum(0))
         largest.append(indices[read][rows.argmax(0)] if len(read) and mode == 2 else np.zeros(table.shape[1], np.int64))
-    return np.stack(outputs), numbers, np.array(sizes), np.stack(largest) if mode == 2 else np.array(sizes)
+    sizes = np.array(sizes) if mode else np.zeros(len(offsets), int)  # sums have one for each offset, as PyTorch's
+    return np.stack(outputs), numbers, sizes, np.stack(largest) if mode == 2 else sizes
 
 
 def in_order(function, table, indices, offsets, *args, **kwargs):

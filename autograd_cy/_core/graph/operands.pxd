@@ -71,3 +71,4 @@ cdef inline cnp.ndarray operand_array(Tensor x, object value, int own, int dtype
     if x is None:
         return number_array(value, dtype_code)
     return x.array if own == dtype_code else copy_in_order(x.array, dtype_code)
+cdef int common_code(const int *dtype_codes, const int *ranks, int count) except -1

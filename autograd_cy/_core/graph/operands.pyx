@@ -6,6 +6,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 
 from autograd_cy._core.arrays.conversions cimport converted
+from autograd_cy._core.arrays.dtypes cimport promote, result_code
 from autograd_cy._core.graph.tensor cimport Tensor, from_array, new_tensor, sharing
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.own cimport NUMBERS, declare_store
@@ -73,3 +74,21 @@ cdef Tensor number_tensor(cnp.ndarray array):
     cdef Tensor number = new_tensor(array)
     number.is_number = True
     return number
+
+
+cdef int common_code(const int *dtype_codes, const int *ranks, int count) except -1:
+    """The common type of several operands, whatever their order: one for each rank, then from the lowest rank to the highest.
+
+    See result_code for the ranks. To take one operand after the other would lift the type of a 0-d tensor to the rank of what
+    it was joined with.
+    """
+    cdef int found[3]
+    cdef int rank, k, total = -1
+    found[0] = found[1] = found[2] = -1
+    for k in range(count):
+        rank = ranks[k]
+        found[rank] = dtype_codes[k] if found[rank] < 0 else promote(found[rank], dtype_codes[k])
+    for rank in range(3):
+        if found[rank] >= 0:
+            total = found[rank] if total < 0 else result_code(found[rank], rank, total, rank - 1)
+    return total

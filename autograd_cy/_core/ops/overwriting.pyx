@@ -12,11 +12,10 @@ from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, check_cast, code_o
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
-from autograd_cy._core.graph.operands cimport number_code, operand_code, rank_of, tensor_of
+from autograd_cy._core.graph.operands cimport common_code, number_code, operand_code, rank_of, tensor_of
 from autograd_cy._core.graph.record cimport as_type, new_node, record_all, shape_of
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 cimport autograd_cy._core.ops.keywords as keywords
-from autograd_cy._core.ops.pointwise.pointwise cimport common_code
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
 from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS, thread_state

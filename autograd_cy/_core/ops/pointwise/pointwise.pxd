@@ -11,7 +11,6 @@ cdef Pointwise *row_of(str name) except NULL
 cdef Tensor unary(Pointwise *row, object input)
 cdef object binary(Pointwise *row, object left, object right)
 cdef Tensor ternary(Pointwise *row, object a, object b, object c)
-cdef int common_code(const int *dtype_codes, const int *ranks, int count) except -1
 cdef Tensor with_numbers(Pointwise *row, object input, tuple numbers, list names)
 cdef object called(Pointwise *row, object input, object other)
 cdef cnp.ndarray forward(Pointwise *row, PyObject **arrays, int dtype_code, cnp.ndarray out)

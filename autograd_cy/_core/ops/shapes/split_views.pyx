@@ -373,11 +373,6 @@ def view_as_complex(input):
         return record_linear(ViewAsComplexBackward0, (), x, np.empty(shape_of(x)[:-1], whole))
     if cnp.PyArray_STRIDE(x.array, cnp.PyArray_NDIM(x.array) - 1) != d.itemsize:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
-    for stride in x.array.strides[:-1]:
-        if stride % (2 * d.itemsize):
-            raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
-    if (<object> x).storage_offset() % 2:
-        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
     return record_view(ViewAsComplexBackward0, (), x, x.array.view(whole)[..., 0])
 
 
