@@ -160,7 +160,7 @@ _LATER_UNLISTED = {
     ),
 }
 
-__all__ = [name for name in list(vars()) if name[0] != "_"]
+__all__ = [name for name in list(vars()) if name[0] not in "_@"]  # pytest's plugin loader adds @names
 __all__ += [name for home, names in _LATER.items() for name in names.split() or [home]]
 __getattr__, __dir__ = _names_at(
     __name__,
