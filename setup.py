@@ -49,7 +49,7 @@ DIRECTIVES = {
     "auto_pickle": False,       # pickled graphs make no sense, and Cython's code reads before it checks types
     "binding": True,
     "cdivision": True,
-    "emit_code_comments": False,    # the source lines as comments: a quarter of the C
+    "emit_code_comments": DEBUG,    # a quarter of the C; coverage finds the lines of a source by them
     "freethreading_compatible": True,       # for the reasons in NOTE [Free threading] in runtime/own.pyx
     "allow_none_for_extension_args": False,  # f(Tensor x) refuses None, which lacks the fields of a Tensor
     "initializedcheck": DEBUG,
