@@ -41,7 +41,7 @@ _cache_enabled: ContextVar[bool] = ContextVar("autograd_cy autocast keeps casts"
 _nesting: ContextVar[int] = ContextVar("autograd_cy nested autocasts", default=0)
 _task: ContextVar[int] = ContextVar("autograd_cy backward of autocast", default=-1)  # in which it was enabled
 _kept: ContextVar[dict[int, tuple[Any, ...]] | None] = ContextVar("autograd_cy kept casts", default=None)
-_makers: list[Callable[[], dict[Any, Callable[..., Any]]]] = []  # autocast_rules hands its function down
+_makers: list[Callable[[], dict[Any, Callable[..., Any]]]] = []  # filled in by autocast_rules
 _rules: dict[Any, Callable[..., Any]] = {}  # filled when autocast is first enabled
 
 

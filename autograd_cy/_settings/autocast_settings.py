@@ -6,7 +6,7 @@ from typing import Any
 
 from .._compat import PACKAGE, answers
 from .._core.arrays.dtypes import dtype as _dtype
-from . import autocast, autocast_rules  # noqa: F401  (which hands its rules down)
+from . import autocast, autocast_rules  # noqa: F401  (the import registers the rules)
 
 has_lapack = has_spectral = True
 has_openmp = False

@@ -10,7 +10,7 @@ from .._core.arrays.dtypes import dtype as _dtype
 from .._core.graph.tensor import Tensor
 from .._core.runtime.once import warn_user as _warn_user
 from .._settings import autocast as _autocast
-from .._settings import autocast_rules as _autocast_rules  # noqa: F401  (which hands its rules down)
+from .._settings import autocast_rules as _autocast_rules  # noqa: F401  (the import registers the rules)
 from .._types import device
 
 __all__ = ["autocast", "autocast_decorator", "custom_bwd", "custom_fwd", "is_autocast_available"]

@@ -417,7 +417,7 @@ def _from_bytes(data: bytes) -> UntypedStorage:
 
 
 def size_given(data: Any = 0, *, made: Any) -> int:
-    """How many elements an argument asks for, which is their number or holds them: ``made(data)`` makes and checks these."""
+    """The number of elements of a new storage. `data` is that number, or the elements, which ``made(data)`` checks."""
     return data if isinstance(data, int) and data >= 0 else len(made(data))
 
 

@@ -71,7 +71,7 @@ cdef cnp.ndarray in_format(cnp.ndarray array, bint channels_last):
         return array
     copy = new_array(code_of(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array))
     show_channels_last(copy)
-    if is_turned(array):
+    if can_turn(array):
         turn(array, copy, cnp.PyArray_DIM(array, 1), rest_of(array))
     else:
         cnp.PyArray_CopyInto(copy, array)
@@ -81,7 +81,7 @@ cdef cnp.ndarray in_format(cnp.ndarray array, bint channels_last):
 cdef cnp.ndarray in_c_order(cnp.ndarray array, int dtype_code):
     """flat() of an array (N, C, ...) that may have channels last."""
     cdef cnp.ndarray copy
-    if code_of(array) != dtype_code or is_flat(array) or not is_turned(channels_at_end(array)):
+    if code_of(array) != dtype_code or is_flat(array) or not can_turn(channels_at_end(array)):
         return flat(array, dtype_code)
     copy = new_array(dtype_code, cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array))
     turn(array, copy, rest_of(array), cnp.PyArray_DIM(array, 1))
@@ -140,7 +140,7 @@ cdef cnp.ndarray in_type_and_order(cnp.ndarray array, int dtype_code):
 
 # copies between the two formats
 
-cdef inline bint is_turned(cnp.ndarray array) noexcept:
+cdef inline bint can_turn(cnp.ndarray array) noexcept:
     """Whether turn() can copy the array: matrices in C order of a type that it has."""
     return is_flat(array) and code_of(array) in (FLOAT32, FLOAT64, INT64) and cnp.PyArray_SIZE(array) > 0
 

@@ -210,10 +210,9 @@ def hand_last_to(handler):
         watch_entries(entered, 1)
 
 
-# The facade's modules with public functions that make tensors, or are composed of operations: case 8.
-cdef frozenset MAKERS = frozenset([f"autograd_cy.{name}" for name in (
-    "_creation.data _creation.filled _creation.indices _creation.sequences _creation.strided _creation.windows "
-    "_random.sampling random nn.functional nn._embedding_bag nn._multi_head").split()])
+# What the names of the facade's modules begin with whose public functions make tensors, or are composed of operations: case 8.
+cdef tuple MAKERS = tuple([f"autograd_cy.{name}" for name in (
+    "_creation. _random.sampling random nn.functional nn._embedding_bag nn._multi_head").split()])
 
 
 @contextmanager
@@ -248,7 +247,7 @@ cdef PyObject *entered(PyObject *function, PyObject **args, size_t n, PyObject *
     """Case 8: the handler's answer; NULL without an error if the handler does not get the call."""
     if not has_handler():
         return NULL
-    if getattr(<object> function, "_home", None) not in MAKERS or (<object> function).__name__.startswith("_"):
+    if not getattr(<object> function, "_home", "").startswith(MAKERS) or (<object> function).__name__.startswith("_"):
         return NULL
     cdef list arguments = arguments_of(args, n, names)
     cdef object handler = handler_of_creations(arguments)

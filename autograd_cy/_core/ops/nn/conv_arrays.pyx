@@ -67,8 +67,8 @@ cdef bint goes_by_channels(const Geometry *of, bint channels_last) noexcept:
 
 
 cdef bint goes_by_lines(const Geometry *of, bint back) noexcept:
-    """Whether products of a convolution, or of the gradient of its images, go line by line: a tile of few places is slow, and
-    of many columns too much is read again for each line."""
+    """Whether the products of a convolution, or of the gradient of its images, are computed line by line. That is slow for
+    lines of few places, and for large matrices, which each line reads again."""
     if back:
         return of.taps > 1 and of.size[2] >= WIDE and (of.channels <= COLUMNS or of.filters * of.taps <= SHORT)
     return of.taps > 1 and of.out[2] >= WIDE and (of.filters <= COLUMNS or of.channels * of.taps <= SHORT)
@@ -93,7 +93,7 @@ cdef cnp.ndarray matrices_of(const Geometry *of, cnp.ndarray weight, int dtype_c
 
 
 cdef cnp.ndarray padded(cnp.ndarray matrices):
-    """With zeros at the end of each row, up to whole vectors."""
+    """The matrices with zeros at the end of each row, up to whole vectors."""
     cdef npy_intp columns = cnp.PyArray_DIM(matrices, 3)
     if columns % LANES == 0:
         return matrices
