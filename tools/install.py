@@ -11,7 +11,7 @@ MARK = "autograd_cy: "
 
 
 def install(extra):
-    print(f"installing autograd_cy[{extra}]: two to four minutes the first time", flush=True)
+    print(f"installing autograd_cy[{extra}]: about five minutes on two cores the first time", flush=True)
     options = ["--disable-pip-version-check", "--verbose", "--no-build-isolation", "--editable", f".[{extra}]"]
     command = [sys.executable, "-m", "pip", "install", *options]
     lines = []
