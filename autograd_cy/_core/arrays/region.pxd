@@ -29,5 +29,6 @@ cdef int measure(cnp.ndarray array, Py_ssize_t *below, Py_ssize_t *above) noexce
 cdef bint repeats_places(cnp.ndarray array) noexcept
 cdef bint is_dense(cnp.ndarray array) noexcept
 cdef bint spans_meet(cnp.ndarray a, cnp.ndarray b) noexcept
+cdef bint share_memory(cnp.ndarray a, cnp.ndarray b) noexcept
 cdef bint overlaps_in_part(cnp.ndarray a, cnp.ndarray b) noexcept
 cdef bint may_meet(cnp.ndarray array, size_t address, tuple sizes, tuple strides, object type)

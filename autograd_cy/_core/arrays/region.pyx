@@ -183,10 +183,15 @@ cdef bint spans_meet(cnp.ndarray a, cnp.ndarray b) noexcept:
     return distance - other_below < above and distance + other_above > -below
 
 
+cdef bint share_memory(cnp.ndarray a, cnp.ndarray b) noexcept:
+    """Whether two dense arrays share memory. False for arrays with gaps, as in PyTorch."""
+    return spans_meet(a, b) and is_dense(a) and is_dense(b)
+
+
 cdef bint overlaps_in_part(cnp.ndarray a, cnp.ndarray b) noexcept:
-    """Whether two dense arrays share memory, but not element for element. False for arrays with gaps, as in PyTorch."""
+    """Whether two dense arrays share memory, but not element for element."""
     cdef int axis
-    if not spans_meet(a, b) or not (is_dense(a) and is_dense(b)):
+    if not share_memory(a, b):
         return False
     if (cnp.PyArray_BYTES(a) != cnp.PyArray_BYTES(b) or cnp.PyArray_SIZE(a) != cnp.PyArray_SIZE(b)
             or cnp.PyArray_NDIM(a) != cnp.PyArray_NDIM(b)):

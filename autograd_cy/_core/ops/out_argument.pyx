@@ -10,6 +10,7 @@ from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport note_output_sizes
 from autograd_cy._core.graph.record cimport has_tangent
 from autograd_cy._core.graph.tensor cimport Tensor, count_write, new_tensor, wants_grad
+from autograd_cy._core.ops.out_overlaps cimport check_overlaps
 from autograd_cy._core.ops.out_types cimport check_type, check_type_of_several, with_type_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
@@ -52,6 +53,7 @@ cdef object call_into(object function, tuple args, dict kwargs):
     if function.__name__ == "nonzero" and kwargs.get("as_tuple"):
         raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
     if not several:
+        check_overlaps(<Tensor> out, name, args, kwargs)
         kwargs = with_type_of(<Tensor> out, name, args, kwargs)
     extent = enter_modes(NO_GRAD, 0)
     try:

@@ -17,4 +17,5 @@ cdef int keep_copy(Tensor previous) except -1
 cdef Tensor written(Tensor target, Tensor previous, Tensor y, str operation)
 cdef int check_fits(cnp.ndarray target, cnp.ndarray source) except -1
 cdef bint may_overlap(cnp.ndarray target, cnp.ndarray source) noexcept
+cdef int check_apart(Tensor target, tuple operands) except -1
 cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1

@@ -25,7 +25,8 @@ from autograd_cy._core.arrays.buffers cimport dense_copy
 from autograd_cy._core.arrays.conversions cimport check_depth
 from autograd_cy._core.arrays.dtypes cimport check_cast, code_of, dtype, dtype_of, is_differentiable
 from autograd_cy._core.arrays.orders cimport copy_in_order
-from autograd_cy._core.arrays.region cimport lies_inside, overlaps_in_part, region_of, repeats_places, spans_meet
+from autograd_cy._core.arrays.region cimport (
+    lies_inside, overlaps_in_part, region_of, repeats_places, share_memory, spans_meet)
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
@@ -251,9 +252,23 @@ cdef int check_memory(cnp.ndarray target, cnp.ndarray source) except -1:
         raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
                            "memory location. Please clone() the tensor before performing the operation.")
     if source is not None and overlaps_in_part(target, source):
-        raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
-                           "single memory location. Please clone() the tensor before performing the operation.")
+        raise overlap()
     return 0
+
+
+cdef int check_apart(Tensor target, tuple operands) except -1:
+    """Refuse Tensors among the operands that share memory with the target, even element for element: the operation reads them
+    in another order than it writes.
+    """
+    for x in operands:
+        if isinstance(x, Tensor) and not (<Tensor> x).batched and share_memory(target.array, (<Tensor> x).array):
+            raise overlap()
+    return 0
+
+
+cdef object overlap():
+    return RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer to a single "
+                        "memory location. Please clone() the tensor before performing the operation.")
 
 
 cdef int check_fits(cnp.ndarray target, cnp.ndarray source) except -1:

@@ -15,6 +15,7 @@ from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.writes.inplace cimport check_apart
 
 from autograd_cy._core.batching.rules import rank_of
 from autograd_cy._core.ops.registry import op
@@ -267,11 +268,13 @@ def masked_scatter(input, mask, source):
 
 def index_fill_(Tensor self, dim, index, value):
     """index_fill_(dim, index, value) -> Tensor: index_fill() written into the tensor's own memory."""
+    check_apart(self, (index,))
     return in_place("index_fill_", index_fill, self, (dim, index, value))
 
 
 def index_copy_(Tensor self, dim, index, source):
     """index_copy_(dim, index, source) -> Tensor: index_copy() written into the tensor's own memory."""
+    check_apart(self, (index, source))
     return in_place("index_copy_", index_copy, self, (dim, index, source))
 
 

@@ -11,9 +11,10 @@ from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_
 from autograd_cy._core.graph.saved_tensor cimport save_several
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.kernels.take cimport add_at
-from autograd_cy._core.ops.indexing.index_tensors cimport Indexing, explained, pick, places_of, without_leading
+from autograd_cy._core.ops.indexing.index_tensors cimport Indexing, explained, is_mask, pick, places_of, without_leading
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.writes.inplace cimport check_apart, check_memory
 
 from autograd_cy._core.ops.registry import op
 
@@ -96,7 +97,22 @@ def index_put(input, indices, values, accumulate=False):
 
 cpdef index_put_(Tensor self, indices, values, accumulate=False):
     """index_put_(indices, values, accumulate=False) -> Tensor: index_put() written into the tensor's own memory."""
+    if isinstance(indices, (tuple, list)):
+        check_places_apart(self, tuple(indices), values, accumulate)
     return in_place("index_put_", index_put, self, (indices, values, accumulate))
+
+
+cdef int check_places_apart(Tensor target, tuple indices, object values, bint accumulate) except -1:
+    """Refuse indices and values that share memory with the target. A mask for a single value is masked_fill(), which reads the
+    value first, and may have the target itself as its mask.
+    """
+    if len(indices) == 1 and isinstance(indices[0], Tensor) and is_mask(indices[0]) and not accumulate and is_single(values):
+        return check_memory(target.array, (<Tensor> indices[0]).array)
+    return check_apart(target, (*indices, values))
+
+
+cdef bint is_single(object values) except -1:
+    return not isinstance(values, Tensor) or cnp.PyArray_SIZE((<Tensor> values).array) == 1
 
 
 extend("index_put_", index_put_)

@@ -15,6 +15,7 @@ from autograd_cy._core.kernels.along cimport ADD, LARGER, MULTIPLY, PUT, SMALLER
 from autograd_cy._core.kernels.take cimport all_inside
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.writes.inplace cimport check_apart
 
 from autograd_cy._core.batching.rules import rank_of
 from autograd_cy._core.ops.registry import op
@@ -345,12 +346,14 @@ def index_reduce(input, dim, index, source, reduce: str, *, include_self: bool =
 
 def scatter_reduce_(Tensor self, dim, index, src, reduce: str, *, include_self: bool = True):
     """scatter_reduce_(dim, index, src, reduce, *, include_self=True) -> Tensor: scatter_reduce() in place."""
+    check_apart(self, (index, src))
     return in_place("scatter_reduce_", lambda x, *others: scatter_reduce(x, *others, include_self=include_self), self,
                     (dim, index, src, reduce))
 
 
 def index_reduce_(Tensor self, dim, index, source, reduce: str, *, include_self: bool = True):
     """index_reduce_(dim, index, source, reduce, *, include_self=True) -> Tensor: index_reduce() in place."""
+    check_apart(self, (index, source))
     return in_place("index_reduce_", lambda x, *others: index_reduce(x, *others, include_self=include_self), self,
                     (dim, index, source, reduce))
 

@@ -16,6 +16,7 @@ from autograd_cy._core.kernels.along cimport ADD, PUT, put_along
 from autograd_cy._core.kernels.take cimport add_at, all_inside
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.writes.inplace cimport check_apart
 
 from autograd_cy._core.batching.rules import rank_of
 from autograd_cy._core.ops.registry import op
@@ -294,16 +295,19 @@ cdef Tensor entered(object node_class, tuple constants, Tensor x, Tensor index, 
 
 def index_add_(Tensor self, dim, index, source, *, alpha=1):
     """index_add_(dim, index, source, *, alpha=1) -> Tensor: index_add() written into the tensor's own memory."""
+    check_apart(self, (index, source))
     return in_place("index_add_", lambda x, *others: index_add(x, *others, alpha=alpha), self, (dim, index, source))
 
 
 def scatter_(Tensor self, dim, index, src=None, *, value=None, reduce=None):
     """scatter_(dim, index, src) -> Tensor: scatter() written into the tensor's own memory."""
+    check_apart(self, (index, src))
     return in_place("scatter_", lambda x, *others: scatter(x, *others, value=value, reduce=reduce), self, (dim, index, src))
 
 
 def scatter_add_(Tensor self, dim, index, src):
     """scatter_add_(dim, index, src) -> Tensor: scatter_add() written into the tensor's own memory."""
+    check_apart(self, (index, src))
     return in_place("scatter_add_", scatter_add, self, (dim, index, src))
 
 

@@ -10,7 +10,7 @@ from autograd_cy._core.graph.operands cimport number_code
 from autograd_cy._core.graph.record cimport shape_of
 from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor, wants_grad
 from autograd_cy._core.ops.indexing.getitem cimport place_of_index
-from autograd_cy._core.ops.indexing.index_put cimport index_put_
+from autograd_cy._core.ops.indexing.index_put cimport check_places_apart, index_put_
 from autograd_cy._core.ops.indexing.index_tensors cimport explained, places_of, without_leading
 from autograd_cy._core.ops.overwriting cimport copy_, fill_, put, real_part
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -52,6 +52,8 @@ cdef int set_recorded(Tensor place, tuple indices, object value) except -1:
         fill_(place, new_tensor(array_of(value, code_of(place.array))))
         return 0
     source = source_for(place, value, bool(indices))
+    if indices:
+        check_places_apart(place, indices, source, False)
     if not cnp.PyArray_SAMESHAPE(source.array, place.array) and may_overlap(place.array, source.array):
         source = (<object> source).clone()          # read the value before it is broadcast
     if indices:
@@ -109,7 +111,8 @@ cdef int put_at(Tensor target, tuple indices, object value) except -1:
         if not isinstance(value, Tensor):
             check_real(target, value)
         source = real_part(source, code_of(target.array))
-    check_memory(target.array, source if cnp.PyArray_NDIM(source) else None)       # a single number is read first
+    check_memory(target.array, None)
+    check_places_apart(target, indices, value, False)
     if may_overlap(target.array, source):
         source = source.copy()
     source = without_leading(source)

@@ -16,6 +16,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.kernels.take cimport add_at, take_rows
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.writes.inplace cimport check_apart
 
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.registry import op
@@ -162,6 +163,7 @@ def put(input, index, source, accumulate=False):
 
 def put_(Tensor self, index, source, accumulate=False):
     """put_(index, source, accumulate=False) -> Tensor: put() written into the tensor's own memory."""
+    check_apart(self, (index, source))
     return in_place("put_", put, self, (index, source, accumulate))
 
 

@@ -15,6 +15,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.kernels.choice_loops cimport chosen
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.writes.inplace cimport check_memory
 
 from autograd_cy._core.batching.rules import elementwise
 from autograd_cy._core.ops.pointwise.where import where
@@ -108,6 +109,8 @@ cdef tuple broadcast(cnp.ndarray a, cnp.ndarray b):
 
 def masked_fill_(Tensor self, mask, value):
     """masked_fill_(mask, value) -> Tensor: masked_fill() written into the tensor's own memory."""
+    if isinstance(mask, Tensor) and not (<Tensor> mask).batched:
+        check_memory(self.array, (<Tensor> mask).array)
     return in_place("masked_fill_", masked_fill, self, (mask, value))
 
 

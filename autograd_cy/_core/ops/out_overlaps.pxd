@@ -1,0 +1,5 @@
+"""Which operations refuse an `out` that shares memory with an operand."""
+
+from autograd_cy._core.graph.tensor cimport Tensor
+
+cdef int check_overlaps(Tensor out, str name, tuple args, dict kwargs) except -1
