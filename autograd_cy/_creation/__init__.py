@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays import dtypes
-from .._core.arrays.formats import checked, made_in
+from .._core.arrays.formats import checked, empty_in, made_in
 from .._core.arrays.orders import axes_in_memory
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.out_argument import into
@@ -115,6 +115,8 @@ def laid_out_like(array: np.ndarray, make: Callable[..., np.ndarray], *options: 
     """``make(shape, *options)`` with the shape of ``array``, its dimensions in memory as a copy would have them."""
     if memory_format is not None and (wanted := checked(memory_format, "empty_like")) is not None:
         return made_in(wanted, make, array.shape, *options)
+    if not array.size:
+        return empty_in(array.strides, array.itemsize, make(array.shape, *options))
     if array.flags.c_contiguous:
         return make(array.shape, *options)
     if array.flags.f_contiguous:  # a transposed one, without the search

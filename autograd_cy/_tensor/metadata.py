@@ -1,8 +1,6 @@
 """Methods of Tensor about its shape, dtype and device (facade)."""
 
-import math
-
-from .._core.arrays.formats import checked, is_dense_in
+from .._core.arrays.formats import checked, is_dense_in, strides_of
 from .._core.graph.tensor import extend, metadata_of
 from .._core.runtime.entry import public
 from .._types import Size
@@ -49,11 +47,7 @@ def element_size(self):
 @method
 def stride(self, dim=None):
     """stride(dim=None) -> tuple or int: the distance of neighbours along each dimension, in elements."""
-    array = metadata_of(self)
-    if array.size:
-        strides = tuple(step // array.itemsize for step in array.strides)
-    else:  # NumPy has none
-        strides = tuple(math.prod(size or 1 for size in array.shape[axis + 1 :]) for axis in range(array.ndim))
+    strides = strides_of(metadata_of(self))
     return strides if dim is None else strides[dim]
 
 

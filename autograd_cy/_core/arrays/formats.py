@@ -1,5 +1,6 @@
 """Memory formats: the order of a tensor's dimensions in memory."""
 
+import math
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -69,12 +70,42 @@ def made_in(wanted: memory_format, make: Callable[..., Any], shape: tuple[int, .
     if wanted is contiguous_format:
         return make(shape, *options)
     order = wanted.order(len(shape))
+    if not all(shape):
+        return empty_in(_strides_in(order, shape), 1, make(shape, *options))
     return make(tuple(shape[axis] for axis in order), *options).transpose(np.argsort(order))
+
+
+def strides_of(array: Any) -> tuple[int, ...]:
+    """The strides of an array, in elements."""
+    if array.size or any(array.strides):
+        return tuple(step // array.itemsize for step in array.strides)
+    shape = array.shape  # an array without elements, for which NumPy has chosen strides of 0
+    return tuple(math.prod(size or 1 for size in shape[axis + 1 :]) for axis in range(array.ndim))
+
+
+def empty_in(strides: tuple[int, ...], unit: int, array: Any) -> Any:
+    """An array without elements, which NumPy gives strides of 0, with these strides, in units of so many bytes."""
+    size = array.itemsize
+    return np.ndarray(array.shape, array.dtype, array, 0, tuple(stride // unit * size for stride in strides))
+
+
+def _strides_in(order: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """PyTorch's strides of dimensions in that order in memory, of which one may have size 0."""
+    strides, step = [0] * len(shape), 1
+    for axis in reversed(order):
+        strides[axis] = step
+        step *= shape[axis]
+    return tuple(strides)
 
 
 def is_dense_in(wanted: memory_format, array: Any) -> bool:
     """Whether an array is dense and has the memory order of the format."""
-    return len(wanted._axes or array.shape) == array.ndim and array.transpose(wanted.order(array.ndim)).flags.c_contiguous
+    if len(wanted._axes or array.shape) != array.ndim:
+        return False
+    if not array.size and wanted is not contiguous_format:
+        strides = _strides_in(wanted.order(array.ndim), array.shape)
+        return all(n == 1 or a == b for n, a, b in zip(array.shape, strides_of(array), strides, strict=True))
+    return array.transpose(wanted.order(array.ndim)).flags.c_contiguous
 
 
 def copied_in(wanted: memory_format, array: Any) -> Any:

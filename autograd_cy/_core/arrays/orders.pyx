@@ -75,7 +75,10 @@ cdef cnp.ndarray copy_in_order(cnp.ndarray array, int dtype_code):
     cdef int axis, ndim = cnp.PyArray_NDIM(array)
     cdef cnp.ndarray copy
     if cnp.PyArray_IS_C_CONTIGUOUS(array):
-        return dense_copy(array) if code_of(array) == dtype_code else cast(array, dtype_code)
+        copy = dense_copy(array) if code_of(array) == dtype_code else cast(array, dtype_code)
+        if cnp.PyArray_SIZE(array) == 0:
+            keep_strides(array, copy)
+        return copy
     for axis in range(ndim):
         strides[axis] = cnp.PyArray_STRIDE(array, axis)
     find_order(ndim, cnp.PyArray_DIMS(array), strides, 1, order)
@@ -87,6 +90,15 @@ cdef cnp.ndarray copy_in_order(cnp.ndarray array, int dtype_code):
     else:
         cnp.PyArray_CopyInto(copy, array)
     return copy
+
+
+cdef int keep_strides(cnp.ndarray array, cnp.ndarray copy) except -1:
+    """Give a copy without elements the strides, counted in elements."""
+    cdef int axis
+    for axis in range(cnp.PyArray_NDIM(array)):
+        cnp.PyArray_STRIDES(copy)[axis] = (cnp.PyArray_STRIDE(array, axis) // cnp.PyArray_ITEMSIZE(array)
+                                           * cnp.PyArray_ITEMSIZE(copy))
+    return 0
 
 
 def axes_in_memory(cnp.ndarray array):

@@ -124,7 +124,7 @@ def random_like(str kind, object input, object given_dtype, object generator, st
     if type(input) is not Tensor or current_level() is not None:
         return None
     array = (<Tensor> input).array
-    if not cnp.PyArray_IS_C_CONTIGUOUS(array):
+    if not cnp.PyArray_IS_C_CONTIGUOUS(array) or cnp.PyArray_SIZE(array) == 0:
         return None
     dtype_code = code_of(array) if given_dtype is None else inexact_code(given_dtype)
     if not is_differentiable(dtype_code):

@@ -354,7 +354,7 @@ def clone(input, *, memory_format=None):
     cdef Tensor x = as_tensor(input, "clone")
     if memory_format is not None and formats.checked(memory_format, "clone") is not None:
         return record_linear(CloneBackward0, (), x, formats.copied_in(memory_format, x.array))
-    if cnp.PyArray_IS_C_CONTIGUOUS(x.array):
+    if cnp.PyArray_IS_C_CONTIGUOUS(x.array) and cnp.PyArray_SIZE(x.array):
         return record_linear(CloneBackward0, (), x, copied(x.array))
     return record_linear(CloneBackward0, (), x, copy_in_order(x.array, code_of(x.array)))
 
