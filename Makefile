@@ -32,6 +32,9 @@ endif
 
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# A process for each core; one that has no tests left takes some of another's, since a test takes from 1 ms to 15 s.
+IN_PARALLEL := -n auto --dist worksteal
+PYTEST := $(BIN)/pytest $(IN_PARALLEL)
 CORE := $(shell find autograd_cy/_core codegen -name '*.py*' -not -name '*.pyc' -o -name '*.h')
 
 # $(call install_build,debug) installs that build as pip does, into the folder $(call site,debug)
@@ -68,24 +71,26 @@ demo-cnn: $(VENV)/.with-examples
 	$(BIN)/python examples/digits_cnn.py --picture build/filters.png
 
 test: $(VENV)/.with-test
-	$(BIN)/pytest -n auto $(ARGS)
+	$(PYTEST) $(ARGS)
 
 # PYTHONSAFEPATH keeps the tree and its modules off sys.path.
 wheel-test: $(VENV)/.with-test
 	$(call install_build,release)
-	PYTHONSAFEPATH=1 PYTHONPATH="$(call site,release)" $(BIN)/pytest -n auto tests/project tests/whole $(ARGS)
+	PYTHONSAFEPATH=1 PYTHONPATH="$(call site,release)" $(PYTEST) tests/project tests/whole $(ARGS)
 
-# What the debug build can't show: docstrings, types, figures of release kernels, and how well check_gradients finds mistakes.
-SAME_IN_EACH_BUILD := project/test_docstrings project/test_typing project/test_benchmarks ops/test_precision testing/test_mutants
+# What the debug build can't show: docstrings, types, figures of release kernels, what the checkers and the generators of random
+# programs do, which are Python, and derivatives against finite differences. Its checks see the same calls in other tests.
+SAME_IN_EACH_BUILD := project/test_docstrings.py project/test_typing.py project/test_benchmarks.py project/test_lens.py testing \
+	ops/test_precision.py ops/test_op_gradients.py
 debug-test: $(VENV)/.with-dev
-	tools/test_sdist "$(abspath $(BIN)/python)" $(SAME_IN_EACH_BUILD:%=--ignore=tests/%.py) $(ARGS)
+	tools/test_sdist "$(abspath $(BIN)/python)" $(SAME_IN_EACH_BUILD:%=--ignore=tests/%) $(IN_PARALLEL) $(ARGS)
 
 # PYTHON_GIL=0: no module may switch the GIL on. pip installs only versions with wheels for such a Python.
 freethreaded-test:
 	@"$(PYTHON)" -c "import sysconfig; raise SystemExit(None if sysconfig.get_config_var('Py_GIL_DISABLED') else \
 	'make freethreaded-test needs PYTHON=..., a CPython from 3.13 on that was configured with --disable-gil')"
 	PIP_ONLY_BINARY=:all: $(MAKE) --no-print-directory .venv-freethreaded/.with-freethreaded VENV=.venv-freethreaded
-	PYTHON_GIL=0 .venv-freethreaded/bin/pytest -n auto $(ARGS)
+	PYTHON_GIL=0 .venv-freethreaded/bin/pytest $(IN_PARALLEL) $(ARGS)
 
 # --capture=sys leaves the file of stderr alone, so that a sanitizer's report is visible.
 sanitize: $(VENV)/.with-test

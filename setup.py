@@ -49,7 +49,6 @@ DIRECTIVES = {
     "auto_pickle": False,       # pickled graphs make no sense, and Cython's code reads before it checks types
     "binding": True,
     "cdivision": True,
-    "emit_code_comments": DEBUG,    # a quarter of the C; coverage finds the lines of a source by them
     "freethreading_compatible": True,       # for the reasons in NOTE [Free threading] in runtime/own.pyx
     "allow_none_for_extension_args": False,  # f(Tensor x) refuses None, which lacks the fields of a Tensor
     "initializedcheck": DEBUG,
@@ -62,6 +61,8 @@ MACROS = [
     ("NPY_TARGET_VERSION", "NPY_2_0_API_VERSION"),
     ("AUTOGRAD_CY_DEBUG", str(int(DEBUG))),
 ]
+# Tracing of lines makes a module's C half as long again, so the debug build has it where a graph is recorded and walked.
+TRACED = {CORE / "graph", CORE / "writes", CORE / "engine"}
 if DEBUG:  # sys.monitoring gets no frame from Cython: sys.settrace and coverage would find those lines in the caller
     MACROS += [("CYTHON_TRACE", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 if is_on("ONE_THREAD"):
@@ -167,16 +168,18 @@ def source_size(extension):
 
 
 def is_traced(extension):
-    """Whether the lines of a module can be traced: in the debug build, except for modules with loops.
+    """Whether the lines of a module can be traced: in the debug build those of TRACED, except for modules with loops.
 
     A traced nogil function takes the GIL. A worker would wait for it, and the caller, which may hold it, for the worker.
     """
-    return DEBUG and Path(extension.sources[0]).suffix == ".pyx" and not has_loops(extension)
+    source = Path(extension.sources[0])
+    return DEBUG and not TRACED.isdisjoint(source.parents) and not has_loops(extension)
 
 
 def directives_of(extension):
-    is_kernel = KERNELS in Path(extension.sources[0]).parents
-    return DIRECTIVES | {"linetrace": is_traced(extension)} | (KERNEL_DIRECTIVES if is_kernel else {})
+    is_kernel, traced = KERNELS in Path(extension.sources[0]).parents, is_traced(extension)
+    lines = {"linetrace": traced, "emit_code_comments": traced}     # coverage finds the lines of a source by the comments
+    return DIRECTIVES | lines | (KERNEL_DIRECTIVES if is_kernel else {})
 
 
 def mend(c_file):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 import autograd_cy
 from autograd_cy._core.modules import MODULES
@@ -67,10 +67,12 @@ def test_examples_are_found_in_all_kinds_of_docstrings():
 def no_found_examples():
     """Hypothesis stores its findings by the code of a condition, so examples with equal conditions would disturb each other.
 
-    The deadline is off, because a call may take longer on a busy machine than Hypothesis allows.
+    The deadline is off, because a call may take longer on a busy machine than Hypothesis allows. The phase that explains what
+    `find` found is off, because no example shows its text and it took half of this file's time.
     """
     settings.register_profile("before", settings.default)
-    settings.register_profile("examples", settings.default, database=None, deadline=None)
+    phases = [phase for phase in Phase if phase is not Phase.explain]
+    settings.register_profile("examples", settings.default, database=None, deadline=None, phases=phases)
     settings.load_profile("examples")
     yield
     settings.load_profile("before")

@@ -121,6 +121,6 @@ def _kinks() -> Iterator[Right]:
         yield Right(name, at, LIBRARIES[:2], second=False, kink=True)
 
 
-def right_functions() -> list[Right]:
-    """All of them. (It is a function: the op table's samples take a moment to make.)"""
-    return [*_repaired(), *_rows(), *_kinks()]
+def right_functions(*, rows: bool = True) -> list[Right]:
+    """All of them, or without the rows of the op table. (It is a function: the rows' samples take a moment to make.)"""
+    return [*_repaired(), *(_rows() if rows else ()), *_kinks()]
