@@ -51,9 +51,15 @@ def range(
 
 def _closed(bounds: list[Any], dtype: np.dtype) -> np.ndarray:
     """The numbers that ``range`` returns."""
+    length, (start, _, step) = length_of_range(bounds, dtype), _truncated(bounds, dtype)
+    return (start + np.arange(length) * step).astype(dtype)
+
+
+def length_of_range(bounds: list[Any], dtype: np.dtype) -> int:
+    """The length of ``range(*bounds)``."""
     if not (math.isfinite(bounds[0]) and math.isfinite(bounds[1])):
         raise RuntimeError(f"unsupported range: {bounds[0]} -> {bounds[1]}")
-    start, end, step = map(int, bounds) if kind_of(dtype) in "iu" and math.isfinite(bounds[2]) else bounds
+    start, end, step = _truncated(bounds, dtype)
     if not step or math.isnan(step):
         raise RuntimeError("step must be nonzero")
     if (end - start) * step < 0:
@@ -61,7 +67,11 @@ def _closed(bounds: list[Any], dtype: np.dtype) -> np.ndarray:
     length = int((end - start) / step) + 1
     if length * dtype.itemsize >= 2**63:
         raise RuntimeError("invalid size, possible overflow?")
-    return (start + np.arange(length) * step).astype(dtype)
+    return length
+
+
+def _truncated(bounds: list[Any], dtype: np.dtype) -> list[Any]:
+    return [int(x) for x in bounds] if kind_of(dtype) in "iu" and math.isfinite(bounds[2]) else bounds
 
 
 @public

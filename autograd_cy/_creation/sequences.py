@@ -162,7 +162,15 @@ def _bound(function: str, argument: str, value: Any) -> complex:
 
 
 def _count(bounds: list[Any], dtype: np.dtype) -> np.ndarray:
-    """The result of ``arange``. Only for int64, the length is computed from truncated arguments."""
+    """The result of ``arange``."""
+    length, (start, _, step) = length_of_arange(bounds, dtype), bounds
+    if kind_of(dtype) in "iu":
+        start, step = int(start), int(step)
+    return (start + np.arange(length) * step).astype(dtype)
+
+
+def length_of_arange(bounds: list[Any], dtype: np.dtype) -> int:
+    """The length of ``arange(*bounds)``. Only for int64, it is computed from truncated arguments."""
     start, end, step = bounds
     if not (math.isfinite(start) and math.isfinite(end)):
         raise RuntimeError(f"arange: unsupported range: {start} -> {end}")
@@ -177,9 +185,7 @@ def _count(bounds: list[Any], dtype: np.dtype) -> np.ndarray:
     length = -((start - end) // step) if dtype == np.int64 else math.ceil((end - start) / step)
     if length * dtype.itemsize >= 2**63:
         raise RuntimeError("invalid size, possible overflow?")
-    if kind_of(dtype) in "iu":
-        start, step = int(start), int(step)
-    return (start + np.arange(length) * step).astype(dtype)
+    return length
 
 
 def _spread(start: Any, end: Any, steps: int, dtype: np.dtype) -> np.ndarray:

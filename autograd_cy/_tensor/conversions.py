@@ -73,9 +73,9 @@ def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, mem
 
 
 def _moved_to_meta(self):
-    from .meta import like  # only needed here
+    from .meta import moved  # only needed here
 
-    return like(self)
+    return moved(self)
 
 
 def _in_format(self, memory_format, name, copy=False):

@@ -39,7 +39,7 @@ _NO_NUMPY = "can't convert meta device type tensor to numpy. Use Tensor.cpu() to
 _GRAD: Any = vars(Tensor)["grad"]
 _SHAPED = {"empty", "ones", "rand", "randn", "zeros"}  # their arguments are sizes
 _LIKES = {f"{name}_like" for name in ("empty", "full", "ones", "rand", "randint", "randn", "zeros")}
-_NEW = {f"new_{name}" for name in ("empty", "full", "ones", "zeros")}
+_NEW = {f"new_{name}" for name in ("empty", "empty_strided", "full", "ones", "zeros")}
 _FILLS = {
     "bernoulli_", "cauchy_", "exponential_", "fill_", "geometric_", "log_normal_", "normal_", "random_", "uniform_", "zero_",
 }  # fmt: skip
@@ -186,6 +186,12 @@ def like(tensor: Tensor) -> Any:
     return made(placeholder(array.shape, array.dtype, array.strides))
 
 
+def moved(tensor: Tensor) -> Any:
+    """moved(tensor) -> a leaf as a copy of a tensor would be, without elements."""
+    array = metadata_of(tensor)
+    return made(laid_out_like(array, placeholder, array.dtype))
+
+
 def on_meta(tensor: Any) -> Any:
     """on_meta(tensor) -> an operation's result, not referenced elsewhere, without its elements; it keeps its graph."""
     array = metadata_of(tensor)
@@ -249,6 +255,8 @@ def _called(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         return _copied(func, args, kwargs)
     if name in ("resize_", "resize_as_"):
         return _resized(func, args, kwargs)
+    if name == "new" and isinstance(args[0], MetaTensor) and (shape := _sizes_of_new(args[1:], kwargs)) is not None:
+        return made(placeholder(shape, metadata_of(args[0]).dtype))
     device = kwargs.pop("device", None)
     if name in _LIKES or name in _NEW:
         if device is not None and Device(device).type != "meta":
@@ -262,6 +270,15 @@ def _called(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             func(from_array(np.empty(0, metadata_of(args[0]).dtype)), *args[1:], **kwargs)
         return args[0]
     return _run(func, args, kwargs, arguments)
+
+
+def _sizes_of_new(args: Any, kwargs: dict[str, Any]) -> tuple[int, ...] | None:
+    """The sizes that Tensor.new() got; None if it got data, or sizes that it is to refuse."""
+    given = tuple(args) or kwargs.get("size", ())
+    if len(args) == 1 and isinstance(args[0], Size):
+        given = args[0]
+    ok = isinstance(given, tuple | list) and kwargs.keys() <= {"size"} and all(type(n) is int and n >= 0 for n in given)
+    return tuple(given or (0,)) if ok else None
 
 
 def _run(func: Any, args: Any, kwargs: dict[str, Any], arguments: Any) -> Any:
@@ -281,8 +298,8 @@ def _moved(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
             raise NotImplementedError(_NO_DATA)
         return _run(func, args, kwargs, args)
     rest, options, device = without_device(args[1:], kwargs)
-    moved = args[0].to(*rest, **options)
-    return like(moved) if device is not None and device.type == "meta" else moved
+    there = args[0].to(*rest, **options)
+    return moved(there) if device is not None and device.type == "meta" else there
 
 
 def _converted(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -335,6 +352,10 @@ def _shaped(func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
         probe = func(twin, *rest, **options)
         kind, format = metadata_of(probe).dtype, kwargs.get("memory_format")
         return made(laid_out_like(metadata_of(given), placeholder, kind, memory_format=format), probe.requires_grad)
+    if name == "new_empty_strided":
+        bound = inspect.signature(func).bind(twin, *args[1:], **kwargs)
+        known = array_of_call(func, bound.arguments)
+        return func(*bound.args, **bound.kwargs) if known is None else made(known[0], known[1].requires_grad)
     if name == "new_full":
         size, *rest = rest if rest else (kwargs["size"],)
         probe, shape = func(twin, (0,), *rest, **options), tuple(size)

@@ -12,11 +12,17 @@ import numpy as np
 from .._core.graph.tensor import Tensor, from_array, metadata_of
 from .._core.ops.indexing.memory import owner_of_memory
 from .._core.ops.shapes.shape import replace_array
-from .._creation import laid_out_like, sizes
+from .._creation import laid_out_like, number, progressions, sequences, sizes
 from .._memory import moves
 from .._memory.placeholders import Placeholder, placeholder
+from ..signal import windows as signal_windows
 
-_COUNTS = {"eye": ("n", "m"), "linspace": ("steps",), "logspace": ("steps",), "randperm": ("n",)}
+_WINDOWS = {f"{name}_window" for name in ("bartlett", "blackman", "hamming", "hann", "kaiser")}
+_COUNTS = (
+    {"eye": ("n", "m"), "linspace": ("steps",), "logspace": ("steps",), "randperm": ("n",)}
+    | dict.fromkeys(_WINDOWS, ("window_length",))
+    | dict.fromkeys(signal_windows.__all__, ("M",))
+)
 _WITH_SIZE = {"full", "normal", "randint"}
 
 CASTS = {
@@ -41,18 +47,54 @@ def array_of_call(function: Any, arguments: dict[str, Any]) -> tuple[Any, Tensor
         return _counted(function, arguments, _COUNTS[name])
     if name in _WITH_SIZE:
         return _with_size(function, arguments)
-    if name == "empty_strided":
+    if name in ("arange", "range"):
+        return _progression(function, arguments)
+    if name in ("tril_indices", "triu_indices"):
+        return _triangle(function, arguments)
+    if name in ("empty_strided", "new_empty_strided"):
         return _strided(function, arguments)
     return _permuted(function, arguments) if name == "empty_permuted" else None
 
 
 def _counted(function: Any, arguments: dict[str, Any], names: tuple[str, ...]) -> tuple[Any, Tensor] | None:
     counts = {name: arguments[name] for name in names if arguments.get(name) is not None}
-    if not _are_sizes(counts.values()):
+    if not counts or not _are_sizes(counts.values()):
         return None
     probe = function(**(arguments | dict.fromkeys(counts, 0)))
     found = list(counts.values())
     return placeholder((*found, *found)[: len(names)], metadata_of(probe).dtype), probe
+
+
+def _progression(function: Any, arguments: dict[str, Any]) -> tuple[Any, Tensor] | None:
+    name, start, end, step = function.__name__, *map(arguments.get, ("start", "end", "step"))
+    if end is None:
+        start, end = None, start
+    try:
+        bounds = [number(name, "end", x) for x in (0 if start is None else start, end, 1 if step is None else step)]
+        start, end, _ = bounds
+        short = {"start": start, "end": start if isinstance(end, int) else type(end)(start)}  # an element at most
+    except (TypeError, OverflowError):
+        return None
+    probe = function(**(arguments | short))
+    dtype = metadata_of(probe).dtype
+    length = sequences.length_of_arange if name == "arange" else progressions.length_of_range
+    return placeholder((length(bounds, dtype),), dtype), probe
+
+
+def _triangle(function: Any, arguments: dict[str, Any]) -> tuple[Any, Tensor] | None:
+    row, col, offset = arguments["row"], arguments["col"], arguments.get("offset", 0)
+    if not _are_sizes((row, col)) or type(offset) is not int:
+        return None
+    probe = function(**(arguments | {"row": 0, "col": 0}))
+    below = function.__name__ == "tril_indices"
+    count = _up_to(row, col, offset) if below else row * col - _up_to(row, col, offset - 1)
+    return placeholder((2, count), metadata_of(probe).dtype), probe
+
+
+def _up_to(row: int, col: int, offset: int) -> int:
+    """The number of elements of a matrix up to a diagonal."""
+    first, whole = min(max(0, -offset), row), min(max(0, col - offset), row)  # the first row with one, and with all
+    return (whole - first) * (first + whole + 2 * offset + 1) // 2 + (row - whole) * col
 
 
 def _with_size(function: Any, arguments: dict[str, Any]) -> tuple[Any, Tensor] | None:

@@ -12,6 +12,11 @@ def on_meta(*shape, **options):
     return ag.empty(*shape, device="meta", **options)
 
 
+def with_meta(make, *args):
+    with ag.device("meta"):
+        return make(*args)
+
+
 MAKERS = {
     "full": lambda: ag.full((N,), 1.0, device="meta"),
     "randint": lambda: ag.randint(5, (N,), dtype=ag.float32, device="meta"),
@@ -27,10 +32,22 @@ MAKERS = {
     "to": lambda: on_meta(N, dtype=ag.float16).to(ag.float32),
     "type": lambda: on_meta(N, dtype=ag.float16).type(ag.float32),
     "type_as": lambda: on_meta(N, dtype=ag.float16).type_as(on_meta(1)),
+    "arange": lambda: ag.arange(N, dtype=ag.float32, device="meta"),
+    "arange of real numbers": lambda: ag.arange(0, N / 2, 0.5, device="meta"),
+    "range": lambda: ag.range(1, N, device="meta"),
+    "kaiser_window": lambda: ag.kaiser_window(N, False, 4.0, device="meta"),
+    "hann_window on the default device": lambda: with_meta(ag.hann_window, N),
+    "signal.windows": lambda: ag.signal.windows.gaussian(N, std=2.0, device="meta"),
+    "new": lambda: on_meta(1).new(N),
+    "new, of a Size": lambda: on_meta(1).new(ag.Size([N])),
+    "new_empty_strided": lambda: on_meta(1).new_empty_strided((N,), (1,)),
+    "new_empty_strided of another device": lambda: ag.ones(1).new_empty_strided((N,), stride=(1,), device="meta"),
+    "to, of an expanded tensor": lambda: ag.ones(1).expand(N).to("meta"),
     "set_": lambda: on_meta(0).set_(ag.UntypedStorage(4 * N, device="meta")),
 }
 
 
+@pytest.mark.filterwarnings("ignore:torch.range is deprecated")
 @pytest.mark.parametrize("name", MAKERS)
 def test_tensors(name):
     made = MAKERS[name]()
@@ -43,6 +60,41 @@ def test_eye_and_layouts():
     assert permuted.shape == (2, N) and permuted.stride() == (1, 2)
     moved = on_meta(2**10, 2**10, 2**10, 2**4).to(ag.float64, memory_format=ag.channels_last)
     assert moved.stride() == (2**24, 1, 2**14, 2**10) and moved.dtype is ag.float64
+
+
+def test_one_byte_for_each_of_2_45_elements():
+    assert ag.arange(2**45, dtype=ag.int8, device="meta").numel() == 2**45
+    assert on_meta(1, dtype=ag.bool).new_empty_strided((2**20, 2**25), (1, 2**20)).stride() == (1, 2**20)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda **on: ag.arange(5, 17, 3, dtype=ag.int32, **on),
+        lambda **on: ag.arange(0, -1, -0.3, **on),
+        lambda **on: ag.arange(end=4, **on),
+        lambda **on: ag.arange(3.5, requires_grad=True, **on),
+        lambda **on: ag.arange(3, 3, **on),
+        lambda **on: ag.arange(1.5, 4, dtype=ag.int64, **on),
+        lambda **on: ag.range(2.0, 0, -0.25, **on),
+        lambda **on: ag.range(0, 7, 2, dtype=ag.int16, **on),
+        lambda **on: ag.hamming_window(7, **on),
+        lambda **on: ag.bartlett_window(0, dtype=ag.float64, **on),
+        lambda **on: ag.signal.windows.hann(4, sym=False, **on),
+        lambda **on: ag.ones(2).new_empty_strided((2, 3), (1, 4), dtype=ag.int8, **on),
+        *(
+            lambda n=n, m=m, k=k, make=make, **on: make(n, m, k, **on)
+            for make in (ag.tril_indices, ag.triu_indices)
+            for n, m in ((3, 5), (5, 3), (0, 2), (2, 0), (4, 4))
+            for k in range(-7, 8)
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:torch.range is deprecated")
+def test_they_are_as_on_the_cpu(make):
+    expected, made = make(), make(device="meta")
+    assert made.is_meta and made.shape == expected.shape and made.stride() == expected.stride()
+    assert made.dtype is expected.dtype and made.requires_grad is expected.requires_grad
 
 
 @pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
@@ -90,6 +142,13 @@ def test_arguments_are_checked():
         lambda: ag.linspace(0, 1, -1, device="meta"),
         lambda: ag.empty_permuted((2, 3), (0, 0), device="meta"),
         lambda: ag.randint(5, 3, (2,), device="meta"),
+        lambda: ag.arange(5, 0, device="meta"),
+        lambda: ag.arange(0, 5, 0, device="meta"),
+        lambda: ag.arange(2**63, device="meta"),
+        lambda: ag.hann_window(-1, device="meta"),
+        lambda: ag.tril_indices(-1, 2, device="meta"),
+        lambda: on_meta(2).new(-1),
+        lambda: on_meta(2).new_empty_strided((2,), (1, 1)),
     ):
         with pytest.raises((RuntimeError, ValueError, TypeError)):
             call()
