@@ -31,6 +31,25 @@ from .streams import check_bound, check_draws, drawn, integers, parameter_of, re
 _LEFT_OUT: Any = object()
 
 
+def _with_from(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """The method with the argument `from` by keyword, a name that Python refuses for a parameter."""
+
+    @functools.wraps(function)
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if "from" in kwargs:
+            name = function.__name__
+            if args or "from_" in kwargs or (name == "random_" and "to" not in kwargs):
+                got = [type(value).__name__ for value in args] + [f"{key}={type(x).__name__}" for key, x in kwargs.items()]
+                raise TypeError(
+                    f"{name}() received an invalid combination of arguments - got ({', '.join(got)}), but here it takes "
+                    "(from, to, *, generator=None)"
+                )
+            kwargs["from_"] = kwargs.pop("from")
+        return function(self, *args, **kwargs)
+
+    return method
+
+
 @public
 def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
     """bernoulli_(p=0.5) -> Tensor: write 1 with probability p, a number or a tensor of them, else 0."""
@@ -43,6 +62,7 @@ def bernoulli_(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None
 
 
 @public
+@_with_from
 def uniform_(self: Tensor, from_: float = 0.0, to: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """uniform_(from=0, to=1) -> Tensor: write numbers drawn uniformly from [from, to), of complex ones from a square."""
     filled = fill_uniform(self, from_, to, generator)
@@ -110,6 +130,7 @@ def geometric_(self: Tensor, p: float, *, generator: Generator | None = None) ->
 
 
 @public
+@_with_from
 def random_(self: Tensor, from_: int | None = None, to: Any = _LEFT_OUT, *, generator: Generator | None = None) -> Tensor:
     """random_(from=0, to=None) -> Tensor: write integers from `from` to `to` - 1; random_(to) begins with 0.
 

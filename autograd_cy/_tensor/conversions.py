@@ -48,11 +48,10 @@ def to_dense(self, dtype=None, *, masked_grad=None):
 @public
 def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, memory_format=None):
     """to(dtype | device | other) -> Tensor: in another dtype; itself if nothing changes and copy is False."""
-    if len(args) > 1 and isinstance(args[0], (str, Device)) and isinstance(args[1], bool):
-        raise TypeError(
-            f"to() received an invalid combination of arguments - got ({type(args[0]).__name__}, bool), but expected one of: "
-            "(device, dtype, non_blocking, copy), (dtype, non_blocking, copy), (other, non_blocking, copy)"
-        )
+    if len(args) > 1:
+        _check_positions(args)
+    if args and isinstance(args[0], (bool, float)):  # counts as its type, as in PyTorch
+        args = (type(args[0]), *args[1:])
     for argument in args:
         if isinstance(argument, Tensor):
             dtype, device = argument.dtype, argument.device
@@ -70,6 +69,21 @@ def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, mem
     if memory_format is not None:
         return _in_format(shape.convert(self, wanted), memory_format, "to", copy and wanted is self.dtype)
     return self.clone() if copy and wanted is self.dtype else shape.convert(self, wanted)
+
+
+def _check_positions(args):
+    """TypeError unless the arguments of to() are a device and perhaps a dtype, or else a dtype or tensor, and two bools."""
+    first, *rest = args
+    names_device = first is None or isinstance(first, (str, Device)) or type(first) is int
+    if names_device and isinstance(rest[0], (bool, str, Device, Tensor)):
+        rest = [None]  # refused
+    elif names_device:
+        rest = rest[1:]
+    if len(rest) > 2 or not all(isinstance(x, bool) for x in rest):
+        raise TypeError(
+            f"to() received an invalid combination of arguments - got ({', '.join(type(x).__name__ for x in args)}), but "
+            "expected one of: (device, dtype, non_blocking, copy), (dtype, non_blocking, copy), (other, non_blocking, copy)"
+        )
 
 
 def _moved_to_meta(self):

@@ -107,8 +107,8 @@ cdef class dtype:
         """The complex type with parts of this type: complex64 for float32."""
         if not isinstance(self, dtype):
             raise wrong_self(self, dtype)
-        if self.dtype_code < 0 or self.dtype_code == LONGDOUBLE:
-            return self
+        if self.dtype_code < FLOAT16 or self.dtype_code == LONGDOUBLE:
+            raise RuntimeError(f"Unknown Complex ScalarType for {words.get(self.name, self.name)}")
         return ALL[to_complex(self.dtype_code)]
 
 

@@ -20,6 +20,8 @@ cdef frozenset POINTWISE_IN_ONE_TYPE = frozenset((
 cdef frozenset SEVERAL_CONVERTED = frozenset("eig geqrf linalg_eig lstsq lu".split())
 cdef frozenset JOINED = frozenset("cat column_stack concat concatenate dstack hstack row_stack stack vstack".split())
 cdef frozenset IN_TYPE_OF_OUT = frozenset("cumprod cumsum mean nansum prod sum".split())
+cdef frozenset TRANSFORMS = frozenset([prefix + name + n for prefix in ("", "i") for name in ("fft", "rfft", "hfft")
+                                       for n in ("", "2", "n")])
 cdef frozenset OF_TRUTH = frozenset(("isneginf", "isposinf", "signbit"))
 
 
@@ -28,19 +30,46 @@ cdef int check_type(Tensor out, Tensor result, str name, tuple args, dict kwargs
     cdef int own = code_of(result.array), other = code_of(out.array)
     if own == other:
         return 0
-    if name in POINTWISE_IN_ONE_TYPE and not may_convert(name, args, kwargs):
+    if name in POINTWISE_IN_ONE_TYPE and not may_convert(name, other, args, kwargs):
         raise RuntimeError(f"Found dtype {type_word(other)} but expected {type_word(own)} ({name}(): nothing was written)")
+    if name in TRANSFORMS:
+        check_transform(name, own, other, args, kwargs)
     check_named(name, own, other)
     if name in IN_ONE_TYPE or name.endswith("_copy") or kwargs.get("dtype") is not None:
         refuse(name, own, other)
     return 0
 
 
-cdef bint may_convert(str name, tuple args, dict kwargs) except -1:
+cdef Tensor operand(tuple args, dict kwargs):
+    return <Tensor?> (args[0] if args else kwargs["input"])
+
+
+cdef bint may_convert_length(int own, int other) except -1:
+    """Whether abs() writes lengths of that type of complex numbers into that type; a complex one must be the numbers' own."""
+    if own >= COMPLEX64 and other >= COMPLEX64 and own != other:
+        raise RuntimeError(f"Found dtype {type_word(other)} but expected {type_word(own)} (abs(): nothing was written)")
+    return own >= COMPLEX64
+
+
+cdef int check_transform(str name, int own, int other, tuple args, dict kwargs) except -1:
+    """Refuse an `out` that has other parts than a Fourier transform's result, and one of another type for a transform that
+    completes the result by symmetry.
+    """
+    cdef str several = name.removeprefix("i" if name.startswith("ifft") else "").replace("2", "n")
+    if (own >= COMPLEX64) != (other >= COMPLEX64) or other < FLOAT16:
+        what = "complex" if own >= COMPLEX64 else "floating point"
+        raise RuntimeError(f"{several if several.endswith('n') else name} expects a {what} output tensor, but got "
+                           f"{type_word(other)}")
+    if name in ("ifft", "ihfft") and code_of(operand(args, kwargs).array) < COMPLEX64:
+        raise RuntimeError(f"Found dtype {type_word(other)} but expected {type_word(own)} ({name}(): nothing was written)")
+    return 0
+
+
+cdef bint may_convert(str name, int other, tuple args, dict kwargs) except -1:
     """Whether one of POINTWISE_IN_ONE_TYPE converts for these operands: abs() of complex numbers, limits that are tensors,
     and weights that are numbers."""
     if name == "abs":
-        return any(isinstance(x, Tensor) and code_of((<Tensor> x).array) >= COMPLEX64 for x in (*args, *kwargs.values()))
+        return may_convert_length(code_of(operand(args, kwargs).array), other)
     if name in ("clamp", "clamp_max", "clamp_min"):
         limits = args[1:] + tuple([kwargs[key] for key in kwargs if key not in ("input", "self")])
         return any(isinstance(x, Tensor) for x in limits)
@@ -59,6 +88,8 @@ cdef object with_type_of(Tensor out, str name, tuple args, dict kwargs):
         return kwargs                       # refused
     if name.startswith("cum") and dtype_code == BOOL:
         raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
+    if name == "nansum" and code_of(operand(args, kwargs).array) >= COMPLEX64:
+        raise RuntimeError("nansum on CPU does not support complex inputs")
     if name == "nansum" and not FLOAT16 <= dtype_code < COMPLEX64:
         raise NotImplementedError(f"\"nansum_cpu\" not implemented for '{type_word(dtype_code)}'")
     return {**kwargs, "dtype": dtype_of(dtype_code)}

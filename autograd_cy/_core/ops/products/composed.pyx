@@ -303,7 +303,7 @@ def multi_dot(tensors):
 
 
 @op(batch=COMPOSITE)
-def chain_matmul(input, *matrices):
+def chain_matmul(input=(), *matrices):
     """chain_matmul(*matrices) -> Tensor: the product of several matrices; linalg.multi_dot() for matrices one by one.
 
     >>> import autograd_cy as ag

@@ -273,7 +273,7 @@ def cartesian_prod(tensors: Tensor | Sequence[Tensor] = (), *others: Tensor):
             [2., 3.],
             [2., 4.]])
     """
-    cdef list vectors = given(all_of(tensors, others), "cartesian_prod")
+    cdef list vectors = given(all_of(tensors, others), "meshgrid")
     for x in vectors:
         if rank_of(x) != 1:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
