@@ -2,7 +2,8 @@
 
 NOTE [Autocast]
   1. While it is enabled, `answer` is the last handler of calls (case 9 of NOTE [Overrides]). It casts the operands of the
-     operations in the table of `autocast_rules`, and leaves all other calls alone. Nothing else in the package knows of it.
+     operations in the table of `autocast_rules`, and leaves all other calls alone. Nothing else in the package knows of it,
+     but sparse tensors, whose handler comes before and asks for the rule (`rule_for`).
   2. Operands that are cast are real tensors of floats, except float64 and longdouble. Calls with `out=` and in-place
      operations are made as they are.
   3. The cast of a float32 leaf that requires grad is kept until the outermost autocast ends, so that a weight is cast once
@@ -121,6 +122,13 @@ def answer(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
     if rule is None or current_graph_task_id() != _task.get():
         return NotImplemented
     return function(*args, **kwargs) if kwargs.get("out") is not None else rule(function, args, kwargs)
+
+
+def rule_for(function: Callable[..., Any]) -> Callable[..., Any] | None:
+    """rule_for(function): its rule, if autocast is enabled, for handlers that answer before `answer` does."""
+    if not setting("cpu").enabled or current_graph_task_id() != _task.get():
+        return None
+    return _rules.get(function)
 
 
 def is_cast(x: Any) -> bool:

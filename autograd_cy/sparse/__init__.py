@@ -14,6 +14,7 @@ from .._functional import names as _operations
 from . import _names  # noqa: F401  it attaches the methods
 from ._invariants import check_sparse_tensor_invariants
 from ._products import addmm as _addmm
+from ._products import cast_as_mm as _cast_as_mm
 from ._products import product as _product
 from ._products import sampled_addmm
 from ._reductions import log_softmax, softmax, sum
@@ -37,6 +38,8 @@ def mm(mat1: Any, mat2: Any, reduce: str | None = None) -> Any:
         raise NotImplementedError(f"sparse.mm(): there is no reduce={reduce!r}: sums alone")
     if type(mat1) is not _SparseTensor and type(mat2) is not _SparseTensor:
         return _operations.mm(mat1, mat2)
+    if type(mat1) is not _SparseTensor or type(mat2) is not _SparseTensor:
+        mat1, mat2 = _cast_as_mm(mat1, mat2)
     return _product(mat1, mat2)
 
 
@@ -50,6 +53,7 @@ def addmm(mat: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -> A
     """
     if not any(type(x) is _SparseTensor for x in (mat, mat1, mat2)):
         return _operations.addmm(mat, mat1, mat2, beta=beta, alpha=alpha)
+    mat, mat1, mat2 = _cast_as_mm(mat, mat1, mat2)
     return _addmm(mat, mat1, mat2, beta=beta, alpha=alpha)
 
 

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from .._core.graph.tensor import Tensor, array_of, from_array
+from .._core.ops.basics import OPS
 from .._core.ops.nn.bags import embedding_bag as _bags_of
+from .._settings.autocast import rule_for
 from ..autograd.function import Function
 from ._pattern import coo_pattern, indices_of
 from ._tensor import SparseTensor, coalesced, from_values, implements, refused, sums, values_of
@@ -77,7 +79,7 @@ class SampledProduct(Function):
         step = max(_BLOCK // max(a.shape[1], 1), 1)
         for k in range(0, made.size, step):
             part = slice(k, k + step)
-            np.einsum("ij,ij->i", a[places.rows[part]], b[places.cols[part]], out=made[part])
+            made[part] = np.einsum("ij,ij->i", *(_summed(x) for x in (a[places.rows[part]], b[places.cols[part]])))
         return from_array(made)
 
     @staticmethod
@@ -94,6 +96,11 @@ class SampledProduct(Function):
     def jvp(ctx: Any, of_left: Any, of_right: Any, _: Any) -> Any:
         left, right = ctx.saved_tensors
         return SampledProduct.apply(of_left, right, ctx.places) + SampledProduct.apply(left, of_right, ctx.places)
+
+
+def _summed(array: np.ndarray) -> np.ndarray:
+    """The numbers in the type in which they are summed: float32 for floats of 16 bits."""
+    return array.astype(np.float32) if array.itemsize == 2 and array.dtype.kind not in "iu" else array
 
 
 def _product(values: np.ndarray, dense: np.ndarray, places: Places) -> np.ndarray:
@@ -141,6 +148,12 @@ def _check_matrix(tensor: Any, name: str) -> None:
             f"{name}(): expected a sparse matrix of 2 sparse dimensions, got {tensor._pattern.sparse_dim} sparse and "
             f"{len(tensor._pattern.dense_sizes)} dense ones"
         )
+
+
+def cast_as_mm(*operands: Any) -> tuple[Any, ...]:
+    """The operands in the type in which autocast has mm() computed, for products that PyTorch composes of it."""
+    rule = rule_for(OPS["mm"].function)
+    return operands if rule is None else rule(lambda *cast: cast, operands, {})
 
 
 def product(a: Any, b: Any, name: str = "mm") -> Any:
@@ -214,6 +227,8 @@ def mv(input: Any, vec: Any) -> Any:
         raise refused("mv", [input, vec])
     if vec.ndim != 1:
         raise RuntimeError(f"vector + matrix @ vector expected, got {input.ndim}, {vec.ndim}")
+    if input.is_sparse:
+        input, vec = cast_as_mm(input, vec)
     return product(input, vec.unsqueeze(1), "mv").squeeze(1)
 
 

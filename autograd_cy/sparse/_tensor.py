@@ -9,6 +9,7 @@ from .._core.graph.layouts import declare_sparse
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.overrides import arm
 from .._core.ops.shapes.shape import replace_array
+from .._settings.autocast import rule_for
 from .._types.layout import sparse_coo, sparse_csr
 from ..autograd.function import Function
 from ._pattern import Pattern, coo_pattern, placeholder, places_of, same_places
@@ -46,7 +47,8 @@ class SparseTensor(Tensor):
         implementation = TABLE.get(getattr(func, "__name__", ""))
         if implementation is None:
             raise refused(getattr(func, "__name__", repr(func)), [*args, *(kwargs or {}).values()])
-        return implementation(*args, **(kwargs or {}))
+        rule = rule_for(func)
+        return implementation(*args, **(kwargs or {})) if rule is None else rule(implementation, args, kwargs or {})
 
     @property
     def layout(self) -> Any:
