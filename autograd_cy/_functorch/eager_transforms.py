@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..func import functionalize, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
-from ..func._gradients import chosen_arguments
+from ..func._arguments import chosen_arguments
 
 __all__ = ["functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize", "vjp"]
 

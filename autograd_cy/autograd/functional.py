@@ -175,7 +175,7 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 
 
 def _grad_of(func: Callable[..., Any], argnums: tuple[int, ...]) -> Callable[..., Any]:
-    from ..func._gradients import grad  # which imports from here
+    from ..func._reverse import grad  # which imports from here
 
     return grad(func, argnums)
 
@@ -388,11 +388,11 @@ def _rows(y: Tensor, i: int, xs: _Tensors, create_graph: bool, strict: bool) -> 
 
 def _vectorized_rows(y: Tensor, i: int, xs: _Tensors, create_graph: bool, strict: bool) -> _Tensors:
     """The same, all rows at once: the gradients of a batch of unit tensors."""
-    from ..func._gradients import _basis
+    from ..func._arguments import basis
 
     if not y.requires_grad:
         return _rows(y, i, xs, create_graph, strict)
-    (units,) = _basis([y])
+    (units,) = basis([y])
     options = {"retain_graph": True, "create_graph": create_graph, "allow_unused": True, "is_grads_batched": True}
     found: tuple[Any, ...] = _grad(y, xs, units, **options)
     return tuple(
@@ -402,7 +402,7 @@ def _vectorized_rows(y: Tensor, i: int, xs: _Tensors, create_graph: bool, strict
 
 
 def _forward_jacobian(func: Callable[..., Any], inputs: Any, create_graph: bool, strict: bool, vectorize: bool) -> Any:
-    from ..func._gradients import jacfwd
+    from ..func._forward import jacfwd
 
     if create_graph:
         raise NotImplementedError(

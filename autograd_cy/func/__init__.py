@@ -2,9 +2,10 @@
 
 from .._compat import names_later as _names_later
 from ._beyond import ggnvp, linear_transpose, per_sample_grads
-from ._gradients import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
+from ._forward import hessian, jacfwd, jvp, linearize
 from ._implicit import fixed_point
 from ._modules import functional_call, stack_module_state
+from ._reverse import grad, grad_and_value, jacrev, vjp
 from ._sparse import sparse_hessian, sparse_jacobian
 from ._vmap import vmap
 

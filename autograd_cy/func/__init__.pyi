@@ -2,10 +2,11 @@
 
 from ._batch_norm import replace_all_batch_norm_modules_
 from ._beyond import ggnvp, linear_transpose, per_sample_grads
+from ._forward import hessian, jacfwd, jvp, linearize
 from ._functionalize import functionalize
-from ._gradients import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp
 from ._implicit import fixed_point
 from ._modules import functional_call, stack_module_state
+from ._reverse import grad, grad_and_value, jacrev, vjp
 from ._sparse import sparse_hessian, sparse_jacobian
 from ._vmap import vmap
 

@@ -12,7 +12,8 @@ from .._core.runtime.entry import public
 from .._creation.filled import zeros_like
 from ..autograd.grad_mode import no_grad
 from ..utils._pytree import tree_leaves, tree_map, tree_map_only
-from ._gradients import grad, jvp, vjp
+from ._forward import jvp
+from ._reverse import grad, vjp
 from ._vmap import vmap
 
 __all__ = ["ggnvp", "linear_transpose", "per_sample_grads"]

@@ -13,7 +13,8 @@ from .._creation.filled import zeros_like
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..utils._pytree import tree_flatten, tree_unflatten
-from ._gradients import jacfwd, jvp, vjp
+from ._forward import jacfwd, jvp
+from ._reverse import vjp
 from ._vmap import vmap, with_batch_first
 
 __all__ = ["fixed_point"]

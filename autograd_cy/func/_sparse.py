@@ -13,7 +13,8 @@ import numpy as np
 
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.runtime.entry import public
-from ._gradients import grad, jvp, vjp
+from ._forward import jvp
+from ._reverse import grad, vjp
 from ._vmap import vmap
 
 __all__ = ["sparse_hessian", "sparse_jacobian"]

@@ -2,8 +2,8 @@
 
     python -m tools.stubs
 
-Signatures and texts come from the compiled functions and from the attributes of Tensor. Their types come from `tables.py`, by
-parameter name; only that file is written by hand.
+Signatures and texts come from the compiled functions and from the attributes of Tensor. Their types come from `parameters.py`,
+`results.py` and `members.py`; only these are written by hand.
 """
 
 from tools.stubs.modules import stubs

@@ -7,7 +7,8 @@ import textwrap
 from typing import NamedTuple
 
 from autograd_cy._core.ops import return_types
-from tools.stubs.tables import METHOD_RESULTS, OVERLOADS, PARAMETERS, RESULTS
+from tools.stubs.parameters import PARAMETERS
+from tools.stubs.results import METHOD_RESULTS, OVERLOADS, RESULTS
 
 # "call(arguments) -> result: what it does"
 CALL = re.compile(r"(?P<call>\w+[(\[].*?[)\]])(?: -> (?P<result>[^:]*))?(?:: (?P<text>.*))?")
@@ -53,7 +54,7 @@ def parameter_type(owner, name, parameter):
     keys = (f"{owner}.{name}.{parameter.name}", f"{name}.{parameter.name}", parameter.name)
     found = next((PARAMETERS[key] for key in keys if key in PARAMETERS), None)
     if found is None:
-        raise LookupError(f"what is the type of {parameter.name!r} of {name}()? Enter it in tools/stubs/tables.py")
+        raise LookupError(f"what is the type of {parameter.name!r} of {name}()? Enter it in tools/stubs/parameters.py")
     if parameter.default is None and found != "Any" and "None" not in found.split(" | "):
         return f"{found} | None"
     return found

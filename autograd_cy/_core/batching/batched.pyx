@@ -8,7 +8,7 @@ NOTE [Batching]
   3. With operands of several levels the innermost level is unwrapped first: the rule calls operations on the values, which
      are BatchedTensors of the next outer level.
   4. A BatchedTensor is usable as long as its level is open.
-  5. A gradient within vmap is a gradient of values (func/_gradients.py). If seeds are batched but the graph is not, gradients
+  5. A gradient within vmap is a gradient of values (func/_inputs.py). If seeds are batched but the graph is not, gradients
      travel as arrays of all samples (the task's `level`): nodes with a kernel for them (`vjp_samples`) use it, other nodes
      compute `vjp` with BatchedTensors, by the rules. All nodes do that if backward is recorded or other levels are open.
      While a gradient or a batching rule is computed on all samples of some levels, these levels are hidden (HiddenLevels).
