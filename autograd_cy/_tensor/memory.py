@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 from .._core.arrays.orders import axes_in_memory
+from .._core.batching.rules import declare_write
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.runtime.entry import public
 from .attaching import method
@@ -114,6 +115,9 @@ def set_(self, source=None, storage_offset=None, size=None, stride=None):
     from ..storage._setting import put_on
 
     return put_on(self, source, storage_offset, size, stride)
+
+
+declare_write(set_)
 
 
 def _rebuild(array, requires_grad, grad, attributes=None, kind=Tensor):

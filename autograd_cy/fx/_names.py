@@ -84,11 +84,12 @@ def default_arguments(function: Callable[..., Any], args: tuple[Any, ...], kwarg
     path = path_in_torch(function) or ""
     if not path.startswith("torch.nn.functional."):
         return args, kwargs
-    from .._core.ops.registry import INPLACE
+    from .._core.ops.registry import op_of
 
-    signature = inspect.signature(function)
+    signature, entry = inspect.signature(function), op_of(function)
+    takes_inplace = entry is not None and entry.inplace
     try:
-        inplace = {"inplace": kwargs["inplace"] if "inplace" in kwargs else False} if function.__name__ in INPLACE else {}
+        inplace = {"inplace": kwargs["inplace"] if "inplace" in kwargs else False} if takes_inplace else {}
         bound = signature.bind(*args, **{name: value for name, value in kwargs.items() if name != "inplace"})
     except TypeError:  # called in another way, which the function itself knows
         return args, kwargs

@@ -229,7 +229,7 @@ CORE = {
         {
             "batched_new": "Any",
             "batched_new_full": "Any",
-            "declare_rule": "None",
+            "declare_rule": "None", "declare_write": "None",
             "elementwise": "Any",
             "on_first_value": "Any",
             "on_values": "Any",

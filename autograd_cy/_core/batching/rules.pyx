@@ -268,7 +268,18 @@ def declare_rule(function, rule):
     """declare_rule(function, rule): register the batching rule of this function object."""
     if not is_function(function):
         raise TypeError(f"declare_rule(): {function!r} is not a function")
-    rules[function] = (rule, writes(function.__name__))
+    rules[function] = (rule, writes(function))
+
+
+def declare_write(function):
+    """declare_write(function): note that this function object writes into its first argument."""
+    rules[function] = (rule_of(function), True)
+
+
+cpdef bint writes(object function) except -1:
+    """writes(function) -> bool: whether the function writes into its first argument, as declared."""
+    cdef tuple entry = entry_of(function)
+    return entry is not None and entry[1]
 
 
 def rule_of(function):
@@ -292,9 +303,7 @@ def batched_call(function, BatchLevel level not None, tuple args, dict kwargs):
     cdef tuple entry = entry_of(function)
     cdef object rule, own = args[0] if args else None
     cdef bint in_place
-    if entry is None:
-        entry = (None, writes(function.__name__))
-    rule, in_place = entry[0], entry[1]
+    rule, in_place = (None, False) if entry is None else (entry[0], entry[1])
     call.function, call.level = function, level
     if computing.repeated > MOST_REPEATED and computing.function == <void *> function and computing.level == <void *> level:
         call.on_sample(*args, **kwargs)         # the rule passed on a batched tensor where no batch is allowed
@@ -357,11 +366,6 @@ def refusal_of_write(str name, tuple args):
         f"vmap: {name}(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more "
         "elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over in a vmap. "
         f"Please try to use out-of-place operators instead of {name}.")
-
-
-cdef bint writes(str name):
-    """Whether a function writes into its first argument."""
-    return name.endswith("_") and not name.endswith("__") or name == "set_item" or name.startswith("__i")
 
 
 cdef object wrapped(BatchedCall call, object result, object own):

@@ -1,21 +1,18 @@
 """The families that are loaded with the package: those with methods of Tensor. After this import they are in the
 table OPS. The operations of neural networks are loaded when one is first used."""
 
-from autograd_cy._core.batching.rules import declare_rule, rule_of
 from autograd_cy._core.graph.tensor import attached
 from autograd_cy._core.ops.loading import load
-from autograd_cy._core.ops.overrides import make_overridable
+from autograd_cy._core.ops.overrides import find_operators, make_overridable
 from autograd_cy._core.ops.registry import OPS
 
 load("indexing", "matrices", "pointwise", "products", "reductions", "shapes", "spectral")
+find_operators(OPS)
 
 _own = (attached.__module__, make_overridable.__module__)
 for _value in attached():  # in-place operations and views, which are methods only
     _method = _value.fget if isinstance(_value, property) else _value
     if type(_method) is type(attached) and _method.__module__ not in _own:
         make_overridable(_method)
-        _base = OPS.get(_method.__name__.rstrip("_")) if _method.__name__.endswith("_") else None
-        if _base is not None and rule_of(_method) is None:
-            declare_rule(_method, rule_of(_base.function))
 
 __all__ = ["OPS"]

@@ -8,7 +8,8 @@ import numpy as np
 
 from autograd_cy._core.ops.out_argument cimport call_into
 
-from autograd_cy._core.ops.registry import INPLACE
+from autograd_cy._core.batching.rules import writes
+from autograd_cy._core.ops.registry import op_of
 from autograd_cy._core.runtime.argument_errors import LACKED_BY, lacking_names, refusal_of, without_lacking
 
 OTHER_NAMES = {
@@ -30,9 +31,9 @@ cdef bint has_another_meaning(object function, list args, tuple names) except -1
     for name in names:
         if parameter_for(function, name) is not None or name == gathering_parameter(function):
             return True
-        if name == "out" and not function.__name__.endswith("_"):       # an in-place operation takes no `out`
+        if name == "out" and not writes(function):          # an in-place operation takes no `out`
             return True
-        if name == "inplace" and function.__name__ in INPLACE:
+        if name == "inplace" and takes_inplace(function):
             return True
     if len(args) > function.__code__.co_argcount:
         older = in_older_order(function, args)
@@ -60,9 +61,14 @@ cdef object as_number(object x, bint inside):
     return as_numbers(x, True) if not inside and (type(x) is list or type(x) is tuple) else x
 
 
+cdef bint takes_inplace(object function) except -1:
+    entry = op_of(function)
+    return entry is not None and entry.inplace
+
+
 cdef bint ends_in_inplace(object function, args) except -1:
     """Whether one argument more than the function has is `inplace`, as in relu(x, True)."""
-    return (function.__name__ in INPLACE and len(args) == function.__code__.co_argcount + 1
+    return (takes_inplace(function) and len(args) == function.__code__.co_argcount + 1
             and isinstance(args[len(args) - 1], bool))
 
 
@@ -110,6 +116,6 @@ cdef object called_otherwise(object function, tuple args, dict kwargs):
         args += (kwargs.pop(gathering),)
     if "out" in kwargs:
         return call_into(function, args, kwargs)
-    if "inplace" in kwargs and function.__name__ in INPLACE:
+    if "inplace" in kwargs and takes_inplace(function):
         return call_in_place(function, args, kwargs)
     return function(*args, **kwargs)

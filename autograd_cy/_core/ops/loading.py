@@ -20,6 +20,6 @@ def load(*families):
             if module.split(".")[-2] in families:
                 import_module(module)
     for op in islice(OPS.values(), _finished, None):
-        make_overridable(op.function, op.name)
+        make_overridable(op.function)
     _finished = len(OPS)
     finish_class(Node)

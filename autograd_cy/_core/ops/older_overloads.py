@@ -7,14 +7,16 @@ method M.addmm(beta, alpha, a, b).
 from numbers import Number
 
 from autograd_cy._core.graph.tensor import Tensor
+from autograd_cy._core.ops.registry import OPS, op_of
 from autograd_cy._core.runtime.once import warn_once
 
-_NAMES = {"add", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr", "baddbmm", "sub"}
+_FUNCTIONS = {OPS[name].function for name in "add addbmm addcdiv addcmul addmm addmv addr baddbmm sub".split()}
 
 
 def in_order(function, args):
     """The arguments of such a call in today's order, and its factors by name; None if the call is not of that form."""
-    if function.__name__.removesuffix("_") not in _NAMES:
+    entry = op_of(function)
+    if entry is None or (entry.base or function) not in _FUNCTIONS:
         return None
     code = function.__code__
     factors = code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount]

@@ -18,6 +18,7 @@ from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, 
 from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD, OP_HOOKS, thread_state
 from autograd_cy._core.writes.inplace cimport check_memory
 
+from autograd_cy._core.ops.registry import op_of
 from autograd_cy._core.runtime.once import warn_user
 
 cnp.import_array()
@@ -31,11 +32,13 @@ cdef frozenset COUNTED = frozenset(("arange linspace logspace").split())    # an
 cdef object call_into(object function, tuple args, dict kwargs):
     """function(*args, **kwargs) without `out`, copied into `out`, which is returned. Refused if the call would be recorded,
     and for dual tensors."""
-    cdef str name = function.__name__
+    cdef str name = function.__name__, rule
     cdef object out = kwargs.pop("out"), result
     cdef Extent extent
     if out is None:
         return function(*args, **kwargs)
+    entry = op_of(function)
+    rule = None if entry is None else entry.out
     several = isinstance(out, (tuple, list))
     for x in out if several else (out,):
         if not isinstance(x, Tensor):
@@ -50,21 +53,21 @@ cdef object call_into(object function, tuple args, dict kwargs):
     for x in out if several else (out,):
         if (<Tensor> x).inference:
             check_write(True, name)
-    if function.__name__ == "nonzero" and kwargs.get("as_tuple"):
+    if rule == "places" and kwargs.get("as_tuple"):
         raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
     if not several:
-        check_overlaps(<Tensor> out, name, args, kwargs)
-        kwargs = with_type_of(<Tensor> out, name, args, kwargs)
+        check_overlaps(<Tensor> out, None if entry is None else entry.overlap, args, kwargs)
+        kwargs = with_type_of(<Tensor> out, rule, name, args, kwargs)
     extent = enter_modes(NO_GRAD, 0)
     try:
         result = function(*args, **kwargs)
         if isinstance(result, Tensor) and not several:
-            check_type(<Tensor> out, <Tensor> result, name, args, kwargs)
+            check_type(<Tensor> out, <Tensor> result, rule, name, args, kwargs)
             return written_out(<Tensor> out, <Tensor> result, name)
         if not several or not isinstance(result, tuple) or len(out) != len(result) or not are_tensors(result):
             raise TypeError(f"{name}(): out= must have a tensor for each result, this one gives a {type(result).__name__}")
         for number, (x, y) in enumerate(zip(out, result)):
-            check_type_of_several(<Tensor> x, <Tensor> y, name, number)
+            check_type_of_several(<Tensor> x, <Tensor> y, rule, name, number)
         found = [written_out(<Tensor> x, <Tensor> y, name) for x, y in zip(out, result)]
         return result._make(found) if hasattr(result, "_make") else type(result)(found)
     finally:

@@ -2,4 +2,4 @@
 
 from autograd_cy._core.graph.tensor cimport Tensor
 
-cdef int check_overlaps(Tensor out, str name, tuple args, dict kwargs) except -1
+cdef int check_overlaps(Tensor out, str rule, tuple args, dict kwargs) except -1

@@ -53,7 +53,7 @@ from autograd_cy._core.runtime.recursion cimport check_room
 from autograd_cy._core.runtime.state cimport FORWARD_AD, thread_state
 
 from autograd_cy._core.batching.batched import is_batched
-from autograd_cy._core.batching.rules import COMPOSITE, batched_call, declare_rule, rule_of
+from autograd_cy._core.batching.rules import COMPOSITE, batched_call, declare_rule, declare_write, rule_of, writes
 
 cdef extern from "steps.h":
     ctypedef PyObject *(*vectorcallfunc)(PyObject *, PyObject **, size_t, PyObject *)
@@ -105,14 +105,15 @@ handler_variables[0], handler_variables[1] = <PyObject *> call_handler, <PyObjec
 
 cdef bint is_last_used = False              # whether a last handler was ever set
 cdef object default_override = None        # Tensor's own
-cdef dict functions = {}                   # name -> the public function of that name, for operators
 cdef dict facade_methods = {}              # name -> a method of Tensor that is no operation
 
-# The operation of each operator; reflected operators swap their operands first.
+# The operation of each operator, and of the signs; reflected operators swap their operands first.
 cdef dict operations = {
     ADD: "add", SUB: "sub", MUL: "mul", DIV: "div", RSUB: "sub", RDIV: "div", POW: "pow", MATMUL: "matmul",
     EQ: "eq", NE: "ne", LT: "lt", LE: "le", GT: "gt", GE: "ge",
-    AND: "bitwise_and", OR: "bitwise_or", XOR: "bitwise_xor", ITEM: "__getitem__"}
+    AND: "bitwise_and", OR: "bitwise_or", XOR: "bitwise_xor", ITEM: "Tensor.__getitem__"}
+cdef tuple signs = ("neg", "bitwise_not")
+cdef list functions = [], sign_functions = []       # the functions of these operations: `find_operators` fills it in
 
 
 # the steps
@@ -424,11 +425,15 @@ cdef object answer_of(object function, list found, tuple args, dict kwargs):
     return NotImplemented
 
 
-cdef object declined(str name, object left, object right):
-    """Case 5: the result of an operator that can't use its operands."""
+cdef object declined(int k, object left, object right):
+    """Case 5: the result of an operator that can't use its operands; reflected ones come swapped."""
+    return declined_by(functions[k], left, right)
+
+
+cdef object declined_by(object function, object left, object right):
+    """The same, for an operator that has no number."""
     cdef list found = overriding((left, right), False)
-    name = "pow" if name.startswith(("power", "squared")) else name.rstrip("_")
-    return hand_over(functions[name], found, (left, right), {}) if found and name in functions else NotImplemented
+    return hand_over(function, found, (left, right), {}) if found else NotImplemented
 
 
 cdef object operator_of_subclass(int k, object left, object right):
@@ -437,7 +442,7 @@ cdef object operator_of_subclass(int k, object left, object right):
     cdef BatchLevel level
     if handler is not None and isinstance(left, OPERANDS) and (k == ITEM or isinstance(right, OPERANDS)):
         operands = (right, left) if k == RSUB or k == RDIV else (left, right)
-        answer = handled_call(handler, functions[operations[k]], operands, {})
+        answer = handled_call(handler, functions[k], operands, {})
         if answer is not NotImplemented:
             return answer
     level = batch_level((left, right))
@@ -449,7 +454,7 @@ cdef object operator_of_subclass(int k, object left, object right):
         return in_class(plain_operators[k](left, right), cls)
     if not found:
         return plain_operators[k](left, right)
-    return answer_of(functions[operations[k]], found, (right, left) if k == RSUB or k == RDIV else (left, right), {})
+    return answer_of(functions[k], found, (right, left) if k == RSUB or k == RDIV else (left, right), {})
 
 
 cdef object operator_on_batch(int k, BatchLevel level, object left, object right):
@@ -464,7 +469,7 @@ cdef object operator_on_batch(int k, BatchLevel level, object left, object right
             return batched(<Tensor> result, level)
     if k == RSUB or k == RDIV:
         left, right = right, left
-    return batched_call(functions[operations[k]], level, (left, right), {})
+    return batched_call(functions[k], level, (left, right), {})
 
 
 cdef bint are_aligned(object left, object right) noexcept:
@@ -501,17 +506,17 @@ cdef object sign_of_subclass(int k, object operand):
     cdef BatchLevel level
     answer = NotImplemented
     if handler is not None:
-        answer = handled_call(handler, functions["bitwise_not" if k else "neg"], (operand,), {})
+        answer = handled_call(handler, sign_functions[k], (operand,), {})
     if answer is not NotImplemented:
         return answer
     level = batch_level((operand,))
     if level is not None:
-        return batched_call(functions["bitwise_not" if k else "neg"], level, (operand,), {})
+        return batched_call(sign_functions[k], level, (operand,), {})
     cdef list found = overriding((operand,), True)
     cdef object cls = class_of_results(found)
     if cls is not None:
         return in_class(plain_signs[k](operand), cls)
-    return plain_signs[k](operand) if not found else answer_of(functions["bitwise_not" if k else "neg"], found, (operand,), {})
+    return plain_signs[k](operand) if not found else answer_of(sign_functions[k], found, (operand,), {})
 
 
 def has_torch_function(arguments):
@@ -707,7 +712,7 @@ cdef PyObject *call_watched(PyObject *function, PyObject **args, size_t n, PyObj
 
 
 cdef object operator_as_event(int k, object left, object right):
-    cdef Span span = begin(OPERATION, <PyObject *> functions[operations[k]])
+    cdef Span span = begin(OPERATION, <PyObject *> functions[k])
     if options & SHAPES:
         note_operands(span, <PyObject *> left)
         note_operands(span, <PyObject *> right)
@@ -721,7 +726,7 @@ cdef object operator_as_event(int k, object left, object right):
 
 
 cdef object sign_as_event(int k, object operand):
-    cdef Span span = begin(OPERATION, <PyObject *> functions["bitwise_not" if k else "neg"])
+    cdef Span span = begin(OPERATION, <PyObject *> sign_functions[k])
     if options & SHAPES:
         note_operands(span, <PyObject *> operand)
     try:
@@ -806,13 +811,19 @@ def overridable(function, bint is_method=True):
         return result if cls is None else in_class(result, cls)
     if rule is not None:
         declare_rule(stepped, rule)
+    if writes(function):
+        declare_write(stepped)
     return stepped
 
 
-def make_overridable(function, name=None):
-    """Register an operation, public under that name, or a method of Tensor: its calls can be handed over."""
-    if name is not None:
-        functions[name] = function
+def find_operators(table):
+    """find_operators(OPS): find the functions of the operators in the table of operations."""
+    functions[:] = [table[operations[k]].function for k in range(OPERATORS)]
+    sign_functions[:] = [table[name].function for name in signs]
+
+
+def make_overridable(function):
+    """Register an operation, or a method of Tensor: its calls can be handed over."""
     if not put_step(function):
         raise ImportError(f"{function.__name__}() has an entry of its own kind, which no step of NOTE [Overrides] stands for")
 

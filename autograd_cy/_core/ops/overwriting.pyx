@@ -14,7 +14,7 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.operands cimport common_code, number_code, operand_code, rank_of, tensor_of
 from autograd_cy._core.graph.record cimport as_type, new_node, record_all, shape_of
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 cimport autograd_cy._core.ops.keywords as keywords
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
@@ -25,7 +25,8 @@ from autograd_cy._core.writes.inplace cimport (
 from autograd_cy._core.writes.views cimport is_view_of_another
 
 from autograd_cy._core.batching.batched import levels_of
-from autograd_cy._core.batching.rules import batched_fill, declare_rule, elementwise, on_values, refusal_of_write
+from autograd_cy._core.batching.rules import batched_fill, elementwise, on_values, refusal_of_write
+from autograd_cy._core.ops.registry import inplace_op
 from autograd_cy._core.runtime.once import warn_of_lost_imaginary_part
 
 cnp.import_array()
@@ -134,9 +135,12 @@ cdef class LogicalBackward0(Comparison):
     """The node of logical_not_, logical_and_ and the like."""
 
 
-COMPARISONS = {"eq_": EqBackward0, "ne_": NeBackward0, "lt_": LtBackward0, "le_": LeBackward0, "gt_": GtBackward0,
-               "ge_": GeBackward0, "logical_not_": LogicalBackward0, "logical_and_": LogicalBackward0,
-               "logical_or_": LogicalBackward0, "logical_xor_": LogicalBackward0}
+cdef dict comparisons = {}          # function -> the class of the nodes of its in-place form
+
+
+def records_comparison(function, node_class):
+    """records_comparison(function, node_class): in_place() of the function is recorded as such a node."""
+    comparisons[function] = node_class
 
 
 cdef Tensor in_place(str operation, object function, Tensor target, tuple arguments):
@@ -145,11 +149,11 @@ cdef Tensor in_place(str operation, object function, Tensor target, tuple argume
     cdef Tensor previous = previous_of(target) if recorded else target
     cdef Tensor y
     cdef int paused
-    if not recorded or operation not in COMPARISONS:
+    if not recorded or function not in comparisons:
         try:
             y = <Tensor?> function(previous, *arguments)
         except NotImplementedError:
-            if operation not in COMPARISONS:
+            if function not in comparisons:
                 check_result_type(target, arguments)
             raise
         if y.batched and not set(levels_of(y)) <= set(levels_of(target)):       # numbers that differ per sample
@@ -165,7 +169,7 @@ cdef Tensor in_place(str operation, object function, Tensor target, tuple argume
         go_on(paused)
     others = [x for x in arguments if isinstance(x, Tensor)]
     likes = tuple([(shape_of(x), (<Tensor> x).array.dtype) for x in others])
-    record_all(new_node(COMPARISONS[operation], likes), y, (previous, *others))
+    record_all(new_node(comparisons[function], likes), y, (previous, *others))
     return written(target, previous, y, operation)
 
 
@@ -319,6 +323,6 @@ def zero_(Tensor self):
     return overwrite(self, 0, ZeroBackward0, "zero_")
 
 
-for _function, _rule in ((copy_, elementwise), (fill_, batched_fill), (zero_, on_values)):
-    extend(_function.__name__, _function)
-    declare_rule(_function, _rule)
+inplace_op(copy_, batch=elementwise)
+inplace_op(fill_, batch=batched_fill)
+inplace_op(zero_, batch=on_values)

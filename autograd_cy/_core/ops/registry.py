@@ -1,16 +1,49 @@
-"""The table of public operations. Each declaration adds a row, and everything else is derived from the rows."""
+"""The table of public operations. Each declaration makes an Op, and everything else is derived from the Ops."""
 
-from collections import namedtuple
-
-from autograd_cy._core.batching.rules import declare_rule, elementwise
+from autograd_cy._core.batching.rules import declare_rule, declare_write, elementwise, rule_of, writes
 from autograd_cy._core.graph.node import declare_linear
+from autograd_cy._core.graph.tensor import extend
+from autograd_cy._core.ops.out_rules import OUT_RULES, OVERLAP_RULES
 
-Op = namedtuple("Op", "name function methods kind namespace inplace")
-Op.__doc__ = """One public operation: its function, the Tensor methods and the namespace it is in ('', 'nn.functional', 'fft',
-or 'Tensor' for what is a method only); whether it takes `inplace=`."""
+OPS: dict[str, "Op"] = {}  # the public operations, by namespace and name
+BY_FUNCTION: dict[object, "Op"] = {}  # these and the in-place operations, by function: calls look here
 
-OPS: dict[str, Op] = {}
-INPLACE: set[str] = set()  # operations that take `inplace=`
+
+class Op:
+    """One operation, made once by its declaration. A call does not use it; a call that is to be translated does.
+
+    It holds the function, its name, its names on Tensor, its kind, and its namespace: '', 'nn.functional', 'fft' or
+    another, or 'Tensor' for one that is only a method. `path` is the namespace and the name, the key in OPS. `inplace` is
+    whether it takes `inplace=`. An in-place operation has as `base` the function whose result it writes, if that is an
+    operation. `out` and `overlap` are the rules for the type and the memory of `out=` (out_rules.py).
+    """
+
+    __slots__ = ("base", "function", "inplace", "kind", "methods", "name", "namespace", "out", "overlap", "path")
+
+    def __init__(self, name, function, methods, kind, namespace, inplace=False, base=None):
+        self.name, self.function, self.methods, self.kind, self.namespace = name, function, methods, kind, namespace
+        self.inplace, self.base = inplace, base
+        self.path = path = f"{namespace}.{name}" if namespace else name
+        self.out, self.overlap = OUT_RULES.get(path), OVERLAP_RULES.get(path)
+        BY_FUNCTION[function] = self
+
+    def __repr__(self):
+        return f"<Op {self.path}>"
+
+    @property
+    def writes(self):
+        """Whether the function writes into its first argument."""
+        return writes(self.function)
+
+    @property
+    def batch(self):
+        """The batching rule; None if there is none."""
+        return rule_of(self.function)
+
+
+def op_of(function):
+    """The Op of a function object; None if the function is no operation."""
+    return BY_FUNCTION.get(function)
 
 
 def namespace_of(name):
@@ -28,7 +61,7 @@ def op(name=None, methods=(), kind="structural", namespace="", inplace=False, li
 
     def declare(function):
         entry = Op(name or function.__name__, function, tuple(methods), kind, namespace, inplace)
-        key = f"{namespace}.{entry.name}" if namespace else entry.name
+        key = entry.path
         if key in OPS:
             raise ValueError(f"operation {key} is declared twice")
         OPS[key] = entry
@@ -36,8 +69,21 @@ def op(name=None, methods=(), kind="structural", namespace="", inplace=False, li
             declare_rule(function, batch or elementwise)
         if linear is not None:
             declare_linear(linear, function)
-        if inplace:
-            INPLACE.add(function.__name__)
         return function
 
     return declare
+
+
+def inplace_op(function, base=None, methods=(), batch=None):
+    """Declare a function that writes into its first argument, and attach it to Tensor by its name, or by those in `methods`.
+
+    `base` is the operation whose result it writes. Its batching rule is also the rule of this function, unless `batch` is
+    given.
+    """
+    entry = Op(function.__name__, function, tuple(methods) or (function.__name__,), "in place", "Tensor", False, base)
+    for name in entry.methods:
+        extend(name, function)
+    declare_write(function)
+    rule = batch if batch is not None or base is None else rule_of(base)
+    if rule is not None:
+        declare_rule(function, rule)

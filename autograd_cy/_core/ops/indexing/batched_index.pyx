@@ -15,7 +15,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import declare_rule, rank_of
 from autograd_cy._core.ops.indexing.getitem import getitem
-from autograd_cy._core.ops.indexing.index_put import index_put
+from autograd_cy._core.ops.indexing.index_put import index_put, index_put_
 from autograd_cy._core.ops.indexing.setitem import set_item
 
 cnp.import_array()
@@ -149,4 +149,5 @@ def batched_index_put(BatchedCall call, input, indices, values, accumulate=False
 
 declare_rule(getitem, batched_getitem)
 declare_rule(index_put, batched_index_put)
+declare_rule(index_put_, batched_index_put)
 declare_rule(set_item, batched_setitem)

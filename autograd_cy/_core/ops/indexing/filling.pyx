@@ -12,13 +12,13 @@ from autograd_cy._core.graph.operands cimport number_code
 from autograd_cy._core.graph.record cimport (
     any_wanted, as_tensor, as_type, new_node, record_all, shape_of, tensor_argument, wrap_dim)
 from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.writes.inplace cimport check_apart
 
 from autograd_cy._core.batching.rules import rank_of
-from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.registry import inplace_op, op
 
 cnp.import_array()
 
@@ -283,5 +283,6 @@ def masked_scatter_(Tensor self, mask, source):
     return in_place("masked_scatter_", masked_scatter, self, (mask, source))
 
 
-for _function in (index_fill_, index_copy_, masked_scatter_):
-    extend(_function.__name__, _function)
+inplace_op(index_fill_, index_fill)
+inplace_op(index_copy_, index_copy)
+inplace_op(masked_scatter_, masked_scatter)

@@ -9,14 +9,14 @@ from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record_all, shape_of
 from autograd_cy._core.graph.saved_tensor cimport save_several
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.take cimport add_at
 from autograd_cy._core.ops.indexing.index_tensors cimport Indexing, explained, is_mask, pick, places_of, without_leading
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.writes.inplace cimport check_apart, check_memory
 
-from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.registry import inplace_op, op
 
 cnp.import_array()
 
@@ -115,4 +115,4 @@ cdef bint is_single(object values) except -1:
     return not isinstance(values, Tensor) or cnp.PyArray_SIZE((<Tensor> values).array) == 1
 
 
-extend("index_put_", index_put_)
+inplace_op(index_put_, index_put)

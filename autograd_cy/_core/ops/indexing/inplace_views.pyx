@@ -11,14 +11,14 @@ from autograd_cy._core.graph.hooks cimport drop_retained, retain_at, retained_at
 from autograd_cy._core.graph.node cimport NodeHooks
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.record cimport new_node, record_all
-from autograd_cy._core.graph.tensor cimport Tensor, count_write, extend, extras_of_tensor, new_tensor, version_of
+from autograd_cy._core.graph.tensor cimport Tensor, count_write, extras_of_tensor, new_tensor, version_of
 from autograd_cy._core.ops.indexing.view_copies cimport ViewCopy, constants_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.writes.inplace cimport is_recorded_write, previous_of
 from autograd_cy._core.writes.views cimport is_view_of_another
 
-from autograd_cy._core.batching.rules import declare_rule
 from autograd_cy._core.ops.indexing.strided import as_strided
+from autograd_cy._core.ops.registry import inplace_op
 from autograd_cy._core.ops.shapes.shape_views import squeeze, unsqueeze
 from autograd_cy._core.ops.shapes.transposes import t, transpose
 
@@ -140,9 +140,8 @@ def as_strided_(Tensor self, size: Sequence[int], stride: Sequence[int], storage
     return changed("as_strided_", AsStridedBackward1, as_strided, self, (size, stride, storage_offset))
 
 
-for _name, _method, _function in (
-        ("t_", t_, t), ("transpose_", transpose_, transpose), ("swapaxes_", transpose_, transpose),
-        ("swapdims_", transpose_, transpose), ("unsqueeze_", unsqueeze_, unsqueeze), ("squeeze_", squeeze_, squeeze),
-        ("as_strided_", as_strided_, as_strided)):
-    extend(_name, _method)
-    declare_rule(_method, changing(_function))
+inplace_op(t_, t, batch=changing(t))
+inplace_op(transpose_, transpose, ("transpose_", "swapaxes_", "swapdims_"), changing(transpose))
+inplace_op(unsqueeze_, unsqueeze, batch=changing(unsqueeze))
+inplace_op(squeeze_, squeeze, batch=changing(squeeze))
+inplace_op(as_strided_, as_strided, batch=changing(as_strided))

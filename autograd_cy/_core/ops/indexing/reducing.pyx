@@ -10,15 +10,15 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
     any_wanted, as_tensor, needs_node, new_node, record, record_all, shape_of, tensor_argument, wrap_dim)
 from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.along cimport ADD, LARGER, MULTIPLY, PUT, SMALLER, put_along
 from autograd_cy._core.kernels.take cimport all_inside
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.writes.inplace cimport check_apart
 
-from autograd_cy._core.batching.rules import rank_of
-from autograd_cy._core.ops.registry import op
+from autograd_cy._core.batching.rules import rank_of, writes
+from autograd_cy._core.ops.registry import inplace_op, op
 from autograd_cy._core.ops.shapes.diagonals import constant_pad_nd
 
 cnp.import_array()
@@ -255,7 +255,7 @@ cdef int check_numbers(str operation, cnp.ndarray numbers, Py_ssize_t size) exce
 
 cdef object given(object call, object input):
     """All samples of the tensor; a copy if the result will overwrite them, as they are saved."""
-    return call.front(input).clone() if call.function.__name__.endswith("_") else call.front(input)
+    return call.front(input).clone() if writes(call.function) else call.front(input)
 
 
 def batched_scatter_reduce(call, input, dim, index, src, reduce, *, include_self=True):
@@ -358,5 +358,5 @@ def index_reduce_(Tensor self, dim, index, source, reduce: str, *, include_self:
                     (dim, index, source, reduce))
 
 
-for _function in (scatter_reduce_, index_reduce_):
-    extend(_function.__name__, _function)
+inplace_op(scatter_reduce_, scatter_reduce)
+inplace_op(index_reduce_, index_reduce)

@@ -6,12 +6,12 @@ import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, INT32, INT64, code_of
 from autograd_cy._core.graph.record cimport as_tensor, shape_of, shown, tensor_argument, wrap_dim
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.arrays import formats
-from autograd_cy._core.batching.rules import COMPOSITE, declare_rule, on_values
-from autograd_cy._core.ops.registry import op
+from autograd_cy._core.batching.rules import COMPOSITE, on_values
+from autograd_cy._core.ops.registry import inplace_op, op
 from autograd_cy._core.ops.shapes.shape import sizes_of
 
 cnp.import_array()
@@ -138,6 +138,5 @@ def resize_as_(Tensor self, other, memory_format=None):
     return (<object> self).resize_(shape_of(like), memory_format=memory_format)
 
 
-for _function in (fill_diagonal_, resize_as_):
-    extend(_function.__name__, _function)
-    declare_rule(_function, COMPOSITE)
+inplace_op(fill_diagonal_, batch=COMPOSITE)
+inplace_op(resize_as_, batch=COMPOSITE)

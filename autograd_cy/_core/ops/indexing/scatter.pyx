@@ -11,15 +11,15 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.operands cimport number_code
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record_all, shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.along cimport ADD, PUT, put_along
 from autograd_cy._core.kernels.take cimport add_at, all_inside
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.writes.inplace cimport check_apart
 
-from autograd_cy._core.batching.rules import rank_of
-from autograd_cy._core.ops.registry import op
+from autograd_cy._core.batching.rules import rank_of, writes
+from autograd_cy._core.ops.registry import inplace_op, op
 
 cnp.import_array()
 
@@ -134,8 +134,7 @@ cdef class ScatterBackward1(ByIndex):
 def batched_scatter(call, input, dim, index, src=None, **more):
     """scatter and scatter_add."""
     cdef int rank = rank_of(input), d = wrap_dim(dim, rank)
-    cdef bint writes = call.function.__name__.endswith("_")
-    cdef object x = call.value(input) if writes else call.front(input), i = call.front(index)
+    cdef object x = call.value(input) if writes(call.function) else call.front(input), i = call.front(index)
     value = more.get("value")
     if isinstance(value, Tensor):
         more["value"] = call.front(value)
@@ -311,5 +310,6 @@ def scatter_add_(Tensor self, dim, index, src):
     return in_place("scatter_add_", scatter_add, self, (dim, index, src))
 
 
-for _function in (index_add_, scatter_, scatter_add_):
-    extend(_function.__name__, _function)
+inplace_op(index_add_, index_add)
+inplace_op(scatter_, scatter)
+inplace_op(scatter_add_, scatter_add)

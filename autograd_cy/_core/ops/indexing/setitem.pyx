@@ -8,7 +8,7 @@ from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.operands cimport number_code
 from autograd_cy._core.graph.record cimport shape_of
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor, wants_grad
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, wants_grad
 from autograd_cy._core.ops.indexing.getitem cimport place_of_index
 from autograd_cy._core.ops.indexing.index_put cimport check_places_apart, index_put_
 from autograd_cy._core.ops.indexing.index_tensors cimport explained, places_of, without_leading
@@ -20,6 +20,8 @@ from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS, thread_state
 from autograd_cy._core.writes.change cimport Change, assign, change_of
 from autograd_cy._core.writes.inplace cimport check_memory, may_overlap, refuse_write, touches_graph
 from autograd_cy._core.writes.views cimport is_view_of_another
+
+from autograd_cy._core.ops.registry import inplace_op
 
 cnp.import_array()
 
@@ -125,4 +127,4 @@ cdef int put_at(Tensor target, tuple indices, object value) except -1:
     return 0
 
 
-extend("__setitem__", set_item)
+inplace_op(set_item, methods=("__setitem__",))

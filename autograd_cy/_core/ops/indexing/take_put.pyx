@@ -12,14 +12,14 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
     any_wanted, as_tensor, needs_node, new_node, record, record_all, shape_of, tensor_argument, wrap_dim)
 from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.take cimport add_at, take_rows
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.writes.inplace cimport check_apart
 
 from autograd_cy._core.batching.rules import COMPOSITE
-from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.registry import inplace_op, op
 from autograd_cy._core.ops.shapes.other_views import broadcast_tensors
 
 cnp.import_array()
@@ -167,7 +167,7 @@ def put_(Tensor self, index, source, accumulate=False):
     return in_place("put_", put, self, (index, source, accumulate))
 
 
-extend("put_", put_)
+inplace_op(put_, put)
 
 
 cdef object from_front(Tensor index, Py_ssize_t size):

@@ -10,6 +10,7 @@ from autograd_cy._core.graph.operands cimport number_code, operand_array, operan
 from autograd_cy._core.graph.record cimport as_tensor, broadcast_sizes, needs_node, shape_of
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport RSUB, SUB, Tensor, new_tensor
+from autograd_cy._core.ops.overrides cimport declined
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, called, forward, record_row, row_of, unary
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -142,7 +143,8 @@ cdef int refuse_bool(object left, object right) except -1:
 
 cdef object sub_operator(object left, object right):
     check_not_bool(left, right)
-    return binary(OP_sub, left, right)
+    result = binary(OP_sub, left, right)
+    return declined(SUB, left, right) if result is NotImplemented else result
 
 
 cdef object rsub_of(object self, object other):
@@ -150,7 +152,8 @@ cdef object rsub_of(object self, object other):
     check_not_bool(self, other)
     if number_code(other) >= 0:
         return binary(OP_rsub, self, other)
-    return binary(OP_sub, other, self)
+    result = binary(OP_sub, other, self)
+    return declined(RSUB, other, self) if result is NotImplemented else result
 
 
 @op(methods=("conj",), kind="elementwise")

@@ -14,7 +14,7 @@ from autograd_cy._core.graph.operands cimport number_code
 from autograd_cy._core.graph.record cimport (
     any_wanted, as_tensor, as_type, needs_node, new_node, record, record_all, shape_of, tensor_argument)
 from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor, wants_grad
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, wants_grad
 from autograd_cy._core.kernels.loops cimport Kernel
 from autograd_cy._core.kernels.ufunc_loops cimport nextafter_bf16
 from autograd_cy._core.ops.overwriting cimport FillWithTensor, Overwriting, in_place, put
@@ -25,7 +25,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.arrays.dtypes import finfo_of
 from autograd_cy._core.batching.rules import rank_of
 from autograd_cy._core.ops.pointwise.arithmetic import sub
-from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.registry import inplace_op, op
 
 cnp.import_array()
 
@@ -338,6 +338,6 @@ def float_power_(Tensor self, exponent):
     return in_place("float_power_", float_power, self, (exponent,))
 
 
-extend("addcmul_", addcmul_)
-extend("addcdiv_", addcdiv_)
-extend("float_power_", float_power_)
+inplace_op(addcmul_, addcmul)
+inplace_op(addcdiv_, addcdiv)
+inplace_op(float_power_, float_power)

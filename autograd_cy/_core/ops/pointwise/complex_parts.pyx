@@ -12,7 +12,7 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
     as_tensor, broadcast_sizes, needs_node, new_node, record, record_all, shape_of, tensor_argument)
 from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.graph.zeros cimport zeroed
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.ops.pointwise.pointwise cimport forward, row_of, unary
@@ -20,7 +20,7 @@ from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, Pointwise
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.pointwise.where import where
-from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.registry import inplace_op, op
 
 cnp.import_array()
 
@@ -228,4 +228,4 @@ def conj_physical_(Tensor self):
     return in_place("conj_physical_", conj_physical, self, ()) if cnp.PyArray_ISCOMPLEX(self.array) else self
 
 
-extend("conj_physical_", conj_physical_)
+inplace_op(conj_physical_, conj_physical)

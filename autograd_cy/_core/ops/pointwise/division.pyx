@@ -13,7 +13,7 @@ from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
 from autograd_cy._core.graph.saved cimport save_input
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport RDIV, Tensor, extend, from_array, new_tensor
-from autograd_cy._core.ops.overrides cimport declined
+from autograd_cy._core.ops.overrides cimport declined, declined_by
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, called, not_implemented_for, public_name, row_of, unary
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, PointwiseNode, note_shapes, unbroadcast_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -207,14 +207,15 @@ cdef object rdiv_of(object self, object other):
         other = other.item()
     if number_code(other) >= 0:
         return binary(OP_mul, unary(OP_reciprocal, self), other)
-    return binary(OP_div, other, self)
+    result = binary(OP_div, other, self)
+    return declined(RDIV, other, self) if result is NotImplemented else result
 
 
-def operator_of(function, name):
+def operator_of(function):
     """A function of two arguments as an operator; NotImplemented unless both are tensors or numbers."""
     def operate(left, right):
         if number_code(left) < 0 and tensor_of(left) is None or number_code(right) < 0 and tensor_of(right) is None:
-            return declined(name, left, right)
+            return declined_by(function, left, right)
         return function(left, right)
     declare_rule(operate, COMPOSITE)
     return operate
@@ -228,7 +229,7 @@ def __rdiv__(self, other):
 tensor_module.operators[RDIV] = rdiv_of
 extend("__rdiv__", __rdiv__)
 declare_rule(__rdiv__, COMPOSITE)
-extend("__lshift__", operator_of(OPS["bitwise_left_shift"].function, "bitwise_left_shift"))
-extend("__rshift__", operator_of(OPS["bitwise_right_shift"].function, "bitwise_right_shift"))
-extend("__mod__", operator_of(remainder, "remainder"))
-extend("__floordiv__", operator_of(floor_divide, "floor_divide"))
+extend("__lshift__", operator_of(OPS["bitwise_left_shift"].function))
+extend("__rshift__", operator_of(OPS["bitwise_right_shift"].function))
+extend("__mod__", operator_of(remainder))
+extend("__floordiv__", operator_of(floor_divide))

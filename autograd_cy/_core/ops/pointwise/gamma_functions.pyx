@@ -20,7 +20,7 @@ from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import declare_rule, on_values
-from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.registry import inplace_op, op
 
 cnp.import_array()
 
@@ -141,7 +141,6 @@ def mvlgamma_(Tensor self, p: int):
 
 
 extend("polygamma", derivative_of_digamma)
-extend("polygamma_", polygamma_)
-extend("mvlgamma_", mvlgamma_)
+inplace_op(polygamma_, batch=on_values)
+inplace_op(mvlgamma_, mvlgamma)
 declare_rule(derivative_of_digamma, on_values)
-declare_rule(polygamma_, on_values)

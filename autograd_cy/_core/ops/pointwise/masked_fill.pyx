@@ -11,7 +11,7 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.operands cimport number_code, operand_code, tensor_of
 from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.choice_loops cimport chosen
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -19,7 +19,7 @@ from autograd_cy._core.writes.inplace cimport check_memory
 
 from autograd_cy._core.batching.rules import elementwise
 from autograd_cy._core.ops.pointwise.where import where
-from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.registry import inplace_op, op
 
 cnp.import_array()
 
@@ -114,4 +114,4 @@ def masked_fill_(Tensor self, mask, value):
     return in_place("masked_fill_", masked_fill, self, (mask, value))
 
 
-extend("masked_fill_", masked_fill_)
+inplace_op(masked_fill_, masked_fill)

@@ -58,7 +58,7 @@ cdef object pow_operator(object input, object exponent):
         b, exponent = None, b.array.item()
     cdef int a_code = operand_code(a, input), b_code = operand_code(b, exponent), dtype_code
     if a_code < 0 or b_code < 0 or a is None and b is None:
-        return declined("pow", input, exponent)
+        return declined(POW, input, exponent)
     dtype_code = result_code(a_code, rank_of(a), b_code, rank_of(b))
     if dtype_code < FLOAT16:
         return integer_power(a, input, a_code, b, exponent, b_code, dtype_code)

@@ -7,14 +7,14 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.operands cimport number_code
 from autograd_cy._core.graph.record cimport as_tensor, record_linear, shown, tensor_argument
-from autograd_cy._core.graph.tensor cimport Tensor, extend, from_array, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, from_array, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.ops.pointwise.division cimport without_derivative
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, not_implemented_for, row_of, unary
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.registry import inplace_op, op
 
 cnp.import_array()
 
@@ -207,4 +207,4 @@ def rounded(input, decimals):
     return round(input, decimals=decimals)
 
 
-extend("round_", round_)
+inplace_op(round_, round)

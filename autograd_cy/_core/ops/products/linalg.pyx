@@ -12,7 +12,7 @@ from autograd_cy._core.ops.products.mm cimport Bilinear, MatrixProduct, check_no
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-from autograd_cy._core.ops.products.mm import batched_product
+from autograd_cy._core.ops.products.mm import ProductRule
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()
@@ -52,7 +52,7 @@ cdef Tensor product_of_batches(Tensor a, Tensor b):
     return bilinear(BmmBackward0, product(a.array, False, b.array, False), a, b)
 
 
-@op(methods=("bmm",), batch=batched_product)
+@op(methods=("bmm",), batch=ProductRule(3, 3))
 def bmm(input, mat2):
     """bmm(input, mat2) -> Tensor: the products of the matrices of two batches, (b, m, n) and (b, n, p); no broadcasting.
 
@@ -98,7 +98,7 @@ cdef Tensor matrix_times_vector(Tensor a, Tensor v):
     return bilinear(MvBackward0, product(a.array, False, v.array, False), a, v)
 
 
-@op(methods=("mv",), batch=batched_product)
+@op(methods=("mv",), batch=ProductRule(2, 1))
 def mv(input, vec):
     """mv(input, vec) -> Tensor: the product of an (m, n) matrix and a vector of n elements; a vector of m.
 
@@ -139,7 +139,7 @@ cdef Tensor inner_product(Tensor u, Tensor v):
     return bilinear(DotBackward0, product(u.array, True, v.array, False), u, v)
 
 
-@op(methods=("dot",), batch=batched_product)
+@op(methods=("dot",), batch=ProductRule(1, 1))
 def dot(input, tensor):
     """dot(input, tensor) -> Tensor: the inner product of two vectors, not conjugated.
 

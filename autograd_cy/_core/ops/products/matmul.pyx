@@ -178,11 +178,11 @@ cdef object matmul_operator(object left, object right):
     """The operator accepts an ndarray as one of the operands, but no number."""
     if not isinstance(left, Tensor):
         if not isinstance(left, cnp.ndarray):
-            return declined("matmul", left, right)
+            return declined(MATMUL, left, right)
         left = sharing(left)
     if not isinstance(right, Tensor):
         if not isinstance(right, cnp.ndarray):
-            return declined("matmul", left, right)
+            return declined(MATMUL, left, right)
         right = sharing(right)
     return matmul_of(left, right)
 

@@ -226,20 +226,26 @@ cdef int check_not_bool(Tensor a, Tensor b, str kernel) except -1:
     return 0
 
 
-ranks = {"mm": (2, 2), "mv": (2, 1), "dot": (1, 1), "bmm": (3, 3)}
+class ProductRule:
+    """ProductRule(m, n): the batching rule of products of an m- and an n-dimensional tensor.
+
+    It calls matmul after a check of the shapes, which matmul allows to differ.
+    """
+
+    def __init__(self, m, n):
+        self.ranks = m, n
+
+    def __call__(self, call, input, other):
+        """The operation on all samples."""
+        cdef tuple sizes = shape_of(<Tensor?> input), others = shape_of(<Tensor?> other)
+        cdef int m, n
+        m, n = self.ranks
+        if len(sizes) != m or len(others) != n or sizes[m - 1] != others[max(n - 2, 0)] or (m == 3 and sizes[0] != others[0]):
+            call.on_sample(input, other)                # raises the error
+        return input @ other
 
 
-def batched_product(call, input, other):
-    """mm, mv, dot and bmm by matmul, after a check of the shapes, which matmul allows to differ."""
-    cdef tuple sizes = shape_of(<Tensor?> input), others = shape_of(<Tensor?> other)
-    cdef int m, n
-    m, n = ranks[call.function.__name__]
-    if len(sizes) != m or len(others) != n or sizes[m - 1] != others[max(n - 2, 0)] or (m == 3 and sizes[0] != others[0]):
-        call.on_sample(input, other)                # raises the error
-    return input @ other
-
-
-@op(methods=("mm",), batch=batched_product)
+@op(methods=("mm",), batch=ProductRule(2, 2))
 def mm(input, mat2):
     """mm(input, mat2) -> Tensor: the product of an (m, n) and an (n, p) matrix of one type; doesn't broadcast.
 

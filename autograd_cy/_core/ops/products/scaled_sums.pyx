@@ -8,14 +8,14 @@ from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, code_of, type_word
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport unpack
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.ops.products.mm cimport Bilinear, save_operands, sum_of_terms
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.pointwise.masked_fill import masked_fill
 from autograd_cy._core.ops.products.mm import addmm
-from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.registry import inplace_op, op
 
 cnp.import_array()
 
@@ -299,6 +299,8 @@ def addr_(Tensor self, vec1, vec2, *, beta=1, alpha=1):
     return written_sum("addr_", addr, self, vec1, vec2, beta, alpha)
 
 
-for _name, _method in (
-        ("addmm_", addmm_), ("addmv_", addmv_), ("addbmm_", addbmm_), ("baddbmm_", baddbmm_), ("addr_", addr_)):
-    extend(_name, _method)
+inplace_op(addmm_, addmm)
+inplace_op(addmv_, addmv)
+inplace_op(addbmm_, addbmm)
+inplace_op(baddbmm_, baddbmm)
+inplace_op(addr_, addr)

@@ -7,14 +7,14 @@ import numpy as np
 from autograd_cy._core.arrays.buffers cimport dense
 from autograd_cy._core.arrays.dtypes cimport BOOL, code_of
 from autograd_cy._core.graph.record cimport as_tensor, wrap_dim
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.ops.reductions.scaling cimport fourth_powers_fit, scales_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import sample_by_sample
 from autograd_cy._core.ops.reductions.norms import norm
-from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.registry import inplace_op, op
 
 cnp.import_array()
 
@@ -123,4 +123,4 @@ def renorm_(Tensor self, p: float, dim: int, maxnorm: float):
     return in_place("renorm_", renorm, self, (p, dim, maxnorm))
 
 
-extend("renorm_", renorm_)
+inplace_op(renorm_, renorm)

@@ -10,7 +10,7 @@ from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, shape_of
 from autograd_cy._core.graph.saved cimport save_input, saved_array, saved_like, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.scan_loops cimport (
     ADD, MULTIPLY, accumulated, logsumexp_gradient, product_gradient, running_extremes, running_logsumexp, sums_at)
 from autograd_cy._core.ops.overwriting cimport in_place
@@ -22,7 +22,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.arrays.dtypes import finfo_of
 from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops import return_types
-from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.registry import inplace_op, op
 from autograd_cy._core.ops.shapes.shape import flip, stack
 
 cnp.import_array()
@@ -150,8 +150,8 @@ def cumprod_(Tensor self, dim, *, dtype=None):
     return in_place("cumprod_", lambda x: cumprod(x, dim, dtype=dtype), self, ())
 
 
-extend("cumsum_", cumsum_)
-extend("cumprod_", cumprod_)
+inplace_op(cumsum_, cumsum)
+inplace_op(cumprod_, cumprod)
 
 
 # extremes

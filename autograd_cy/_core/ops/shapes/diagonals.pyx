@@ -13,13 +13,13 @@ from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, record_linear, shape_of, wrap_dim
-from autograd_cy._core.graph.tensor cimport Tensor, extend
+from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.kernels.copies cimport copy_triangles
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, rank_of
-from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.registry import inplace_op, op
 from autograd_cy._core.ops.shapes.shape import flip, sizes_of
 from autograd_cy._core.ops.shapes.shape_views import reshape
 from autograd_cy._core.ops.shapes.split_views import diagonal as diagonal_view, embed
@@ -206,8 +206,8 @@ def triu_(Tensor self, diagonal: int = 0):
     return in_place("triu_", triu, self, (diagonal,))
 
 
-for _function in (tril_, triu_):
-    extend(_function.__name__, _function)
+inplace_op(tril_, tril)
+inplace_op(triu_, triu)
 
 
 # rotation and padding

@@ -33,7 +33,7 @@ from autograd_cy._core.runtime.state cimport INFERENCE
 
 from autograd_cy._core.arrays import formats, unset
 from autograd_cy._core.batching.rules import declare_rule, on_values, rank_of, set_concatenate
-from autograd_cy._core.ops.registry import op
+from autograd_cy._core.ops.registry import inplace_op, op
 from autograd_cy._core.runtime.once import warn_of_lost_imaginary_part
 
 cdef extern from "Python.h":
@@ -502,9 +502,11 @@ def is_held_alone(Tensor self):
     return base == NULL or (Py_REFCNT(base) == 1 and isinstance(<object> base, np.ndarray))
 
 
-for _function, _rule in {contiguous: on_values, detach: on_values, detach_: on_values, resize_: refused_resize}.items():
+for _function, _rule in {contiguous: on_values, detach: on_values}.items():
     extend(_function.__name__, _function)
     declare_rule(_function, _rule)
+inplace_op(detach_, batch=on_values)
+inplace_op(resize_, batch=refused_resize)
 
 
 cdef list wrapped_dims(object x, object dims):
