@@ -294,7 +294,7 @@ def celu(input: Tensor, alpha: _float = 1.0, *, out: Tensor | None = None) -> Te
 def celu_(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """celu() written into the tensor's own memory."""
 cfloat: dtype
-def chain_matmul(input: Tensor, *matrices: Tensor, out: Tensor | None = None) -> Tensor:
+def chain_matmul(input: Tensor = ..., *matrices: Tensor, out: Tensor | None = None) -> Tensor:
     """the product of several matrices; linalg.multi_dot() for matrices one by one."""
 chalf: dtype
 def cholesky(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
