@@ -243,3 +243,9 @@ def test_pointers_are_filled_before_they_are_called():
     script = "import sys, autograd_cy; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert {f"autograd_cy._core.{module}" for module in set(POINTERS.values()) - later} <= set(loaded)
+
+
+def test_files_of_tests_have_different_names():
+    """A process that a test starts finds the test's functions by the name of its file alone, in any of the folders."""
+    names = [path.stem for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
