@@ -51,7 +51,7 @@ PARAMETERS = {
     # of sparse tensors
     "sparse_resize_.size": "Sequence[int]", "sparse_resize_and_clear_.size": "Sequence[int]",
     "sparse_dim": "int", "dense_dim": "int", "blocksize": "Any", "declare_rows.function": "Callable[..., Tensor]",
-    "layout": "Any", "flag": "bool", "masked_grad": "bool",
+    "layout": "Any", "table": "Any", "flag": "bool", "masked_grad": "bool",
     "padding_mode": "str", "per_sample_weights": "Tensor", "theta": "Tensor",
     "new_empty_strided.size": "Sequence[int]", "stride": "Sequence[int]",
     "result_type.a_rank": "int", "result_type.b_rank": "int",

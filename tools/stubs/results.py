@@ -167,7 +167,7 @@ CORE = {
         {
             "disabled_torch_function": "Any",
             "arm": "int",
-            "extend_overridable": "None",
+            "extend_overridable": "None", "find_operators": "None",
             "handle_torch_function": "Any",
             "has_torch_function": "bool",
             "is_taken_over": "bool",
@@ -235,7 +235,7 @@ CORE = {
             "on_values": "Any",
             "refusal_of_write": "RuntimeError",
             "rank_of": "int",
-            "rule_of": "Any",
+            "rule_of": "Any", "writes": "bool",
         },
     ),
     "graph.guard": (
