@@ -3,7 +3,7 @@
 # make demo-cnn    train a convolutional network on the digits, and draw its filters
 # make test        install in place and run the tests on all cores (ARGS="-k name" goes to pytest)
 # make wheel-test  run the tests of the project and of whole programs on the release build as pip installs it
-# make debug-test  run the tests on the debug build of the sdist, outside of this tree: bounds checks, live objects counted
+# make debug-test  run most tests on the debug build of the sdist, outside of this tree: bounds checks, live objects counted
 # make freethreaded-test  run the tests without a GIL, with PYTHON=... a CPython configured with --disable-gil
 # make sanitize    run the tests under gcc's AddressSanitizer and UndefinedBehaviorSanitizer: half an hour
 # make fuzz        run the random tests for half an hour (BUILD=release, debug or sanitize; SEED=0 MINUTES=30)

@@ -73,13 +73,12 @@ def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, mem
 
 def _check_positions(args):
     """TypeError unless the arguments of to() are a device and perhaps a dtype, or else a dtype or tensor, and two bools."""
-    first, *rest = args
-    names_device = first is None or isinstance(first, (str, Device)) or type(first) is int
-    if names_device and isinstance(rest[0], (bool, str, Device, Tensor)):
-        rest = [None]  # refused
-    elif names_device:
-        rest = rest[1:]
-    if len(rest) > 2 or not all(isinstance(x, bool) for x in rest):
+    first, *switches = args
+    is_right = True
+    if first is None or isinstance(first, (str, Device)) or type(first) is int:
+        dtype, *switches = switches
+        is_right = not isinstance(dtype, (bool, str, Device, Tensor))
+    if not is_right or len(switches) > 2 or not all(isinstance(x, bool) for x in switches):
         raise TypeError(
             f"to() received an invalid combination of arguments - got ({', '.join(type(x).__name__ for x in args)}), but "
             "expected one of: (device, dtype, non_blocking, copy), (dtype, non_blocking, copy), (other, non_blocking, copy)"

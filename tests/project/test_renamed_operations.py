@@ -9,6 +9,7 @@ import pytest
 import autograd_cy as ag
 from autograd_cy._core.graph.tensor import attached
 from autograd_cy._core.ops.operations import OPS
+from autograd_cy._core.ops.out_rules import OUT_RULES, OVERLAP_RULES
 from autograd_cy._core.ops.registry import BY_FUNCTION
 
 
@@ -87,6 +88,11 @@ def test_comparisons_in_place_are_recorded_as_what_they_are(renamed):
     assert type(x.clone().eq_(1).grad_fn).__name__ == "EqBackward0"
     assert type(x.clone().logical_not_().grad_fn).__name__ == "LogicalBackward0"
     assert type(x.clone().exp_().grad_fn).__name__ == "ExpBackward0"
+
+
+def test_rules_of_out_are_those_of_operations():
+    """A path that no operation has would be a rule that is never applied."""
+    assert sorted((OUT_RULES.keys() | OVERLAP_RULES.keys()) - OPS.keys()) == []
 
 
 def test_an_op_holds_what_its_declaration_says():

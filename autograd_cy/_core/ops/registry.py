@@ -6,11 +6,12 @@ from autograd_cy._core.graph.tensor import extend
 from autograd_cy._core.ops.out_rules import OUT_RULES, OVERLAP_RULES
 
 OPS: dict[str, "Op"] = {}  # the public operations, by namespace and name
-BY_FUNCTION: dict[object, "Op"] = {}  # these and the in-place operations, by function: calls look here
+BY_FUNCTION: dict[object, "Op"] = {}  # these and the in-place operations, by function
 
 
 class Op:
-    """One operation, made once by its declaration. A call does not use it; a call that is to be translated does.
+    """One operation, made once by its declaration. A plain call does not look at it; a call with `out=`, `inplace=`, other
+    keywords or an older order of arguments finds it by the function.
 
     It holds the function, its name, its names on Tensor, its kind, and its namespace: '', 'nn.functional', 'fft' or
     another, or 'Tensor' for one that is only a method. `path` is the namespace and the name, the key in OPS. `inplace` is
@@ -61,10 +62,9 @@ def op(name=None, methods=(), kind="structural", namespace="", inplace=False, li
 
     def declare(function):
         entry = Op(name or function.__name__, function, tuple(methods), kind, namespace, inplace)
-        key = entry.path
-        if key in OPS:
-            raise ValueError(f"operation {key} is declared twice")
-        OPS[key] = entry
+        if entry.path in OPS:
+            raise ValueError(f"operation {entry.path} is declared twice")
+        OPS[entry.path] = entry
         if batch is not None or kind == "elementwise":
             declare_rule(function, batch or elementwise)
         if linear is not None:

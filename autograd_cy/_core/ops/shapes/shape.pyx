@@ -502,9 +502,9 @@ def is_held_alone(Tensor self):
     return base == NULL or (Py_REFCNT(base) == 1 and isinstance(<object> base, np.ndarray))
 
 
-for _function, _rule in {contiguous: on_values, detach: on_values}.items():
+for _function in (contiguous, detach):
     extend(_function.__name__, _function)
-    declare_rule(_function, _rule)
+    declare_rule(_function, on_values)
 inplace_op(detach_, batch=on_values)
 inplace_op(resize_, batch=refused_resize)
 
