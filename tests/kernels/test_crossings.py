@@ -68,11 +68,11 @@ BLOCKS = {
     "channels.NARROW": 4,
     "channels.TILE": 16,
     "channel_lines.VECTORS": 2,
-    "channel_norm_loops.COLUMNS": 256,
-    "channel_norm_loops.STRIP": 64,
-    "channel_norm_loops.TILE": 1 << 12,
-    "channel_norm_loops.ROWS": 64,
-    "channel_norm_loops.SLICE": 1 << 12,  # crossed in test_channels_last.py
+    "channel_columns.COLUMNS": 256,
+    "channel_columns.STRIP": 64,
+    "channel_columns.TILE": 1 << 14,
+    "channel_columns.ROWS": 64,
+    "channel_columns.SLICE": 1 << 14,  # crossed in test_channels_last.py
     "channel_windows.LEAST": 16,  # crossed in test_channels_last.py, as are the next
     "channel_windows.LANES": 64,
     "channel_windows.FEW_LANES": 16,
@@ -124,7 +124,7 @@ NO_SIZES = {
     "batched": "MAX_DIMS",
     "buffers": "SHELVES SHELF_SIZE SPARE_DIMS",
     "channel_convolutions": "SLICES TO_AN_ELEMENT",
-    "channel_norm_loops": "SLICES",
+    "channel_columns": "SLICES",
     "channel_lines": "LANE_BYTES",
     "channel_taps": "SLICES TO_AN_ELEMENT",
     "channel_windows": "EXACT PARTS",  # crossed in test_channels_last.py

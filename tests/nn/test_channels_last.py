@@ -286,7 +286,7 @@ def test_pickles_keep_strides(rank):
 
 
 LARGER = [(2, 4, 3, 3), (3, 16, 3, 11), (3, 16, 17, 19), (1, 48, 33, 18), (2, 130, 12, 12), (40, 2, 16, 16), (2, 300, 5, 5),
-          (2, 950, 4, 4)]  # fmt: skip
+          (2, 950, 4, 4), (12, 4, 40, 41)]  # fmt: skip
 SHARED = ["conv, padded", "conv, strided", "conv, pointwise", "conv, in groups", "conv, depthwise", "conv_transpose",
           "batch_norm", "batch_norm, evaluating", "max_pool, overlapping", "avg_pool, padded", "adaptive_max_pool",
           "pad, reflect", "bilinear"]  # fmt: skip
@@ -358,7 +358,7 @@ def test_planes_of_any_number_of_channels(channels, name, dtype, threads):
         assert ag.equal(other, shared)
 
 
-@pytest.mark.parametrize("channels", [1, 3, 5, 17, 63, 64, 65, 128, 129, 256, 257, 320])
+@pytest.mark.parametrize("channels", [1, 3, 5, 17, 24, 63, 64, 65, 100, 128, 129, 256, 257, 320])
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
 def test_batch_norm_of_any_number_of_channels(channels, training, dtype, threads):

@@ -14,7 +14,7 @@ import numpy as np
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
 from autograd_cy._core.kernels.channel_norm_loops cimport Planes, add_moments
-from autograd_cy._core.kernels.channel_statistics cimport sums_of
+from autograd_cy._core.kernels.channel_statistics cimport room_of
 from autograd_cy._core.kernels.panels cimport multiply_by_panels
 from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.kernels.plane_loops cimport real
@@ -281,9 +281,9 @@ cdef int sum_channels(cnp.ndarray g, cnp.ndarray bias) except -1:
     """bias = its gradient: each filter's sum of the incoming gradient."""
     cdef npy_intp n = cnp.PyArray_SIZE(bias), pairs
     cdef Planes planes = Planes(cnp.PyArray_SIZE(g), 1, n, 1, n)
-    pairs = 2 * sums_of(&planes)
+    pairs = 2 * room_of(&planes)
     cdef cnp.ndarray sums = new_array(FLOAT64, 1, &pairs), centers = new_array(code_of(g), 1, &n)
     centers.fill(0)
     add_moments(code_of(g), cnp.PyArray_DATA(g), &planes, cnp.PyArray_DATA(centers), <double *> cnp.PyArray_DATA(sums))
-    bias[...] = sums.reshape(-1, n, 2)[:, :, 0].sum(0)
+    bias[...] = sums[:2 * n:2]
     return 0

@@ -11,7 +11,6 @@ cdef struct Statistics:             # of float32 or float64, all of one type
     void *means
     void *scales                    # factors of the deviations from the means
 
-cdef npy_intp slices_of(const Planes *planes) noexcept nogil
 cdef void add_moments(int dtype_code, const void *x, const Planes *planes, const void *centers, double *sums) noexcept nogil
 cdef void first_means(int dtype_code, const void *x, const Planes *planes, void *centers) noexcept nogil
 cdef void add_products(int dtype_code, const void *g, const void *x, const Planes *planes, const void *means,

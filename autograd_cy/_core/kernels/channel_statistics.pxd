@@ -3,7 +3,7 @@
 from autograd_cy._core.kernels.channel_norm_loops cimport Planes
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-cdef npy_intp sums_of(const Planes *planes) noexcept nogil
+cdef npy_intp room_of(const Planes *planes) noexcept nogil
 cdef void finish_moments(int dtype_code, const void *x, double *sums, const Planes *planes, npy_intp n, double eps,
                          void *means, void *scales, double *variances) noexcept nogil
 cdef void find_scales(int dtype_code, const void *variances, npy_intp n, double eps, void *scales) noexcept nogil

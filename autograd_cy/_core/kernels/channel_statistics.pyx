@@ -1,12 +1,14 @@
 """Statistics and corrections from the sums over planes, in double: a pass over a few numbers per plane (knows no Tensor).
 
-Sums are pairs, one for each plane, or for each column of each slice if planes are columns (`sums_of` says how many).
+Sums are pairs, one for each plane, or for each column if planes are columns. Columns are summed in slices, so the memory for
+sums may have to be larger (`room_of`).
 """
 
 from libc.math cimport NAN, sqrt
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
-from autograd_cy._core.kernels.channel_norm_loops cimport Planes, slices_of
+from autograd_cy._core.kernels.channel_columns cimport are_columns, slices_of
+from autograd_cy._core.kernels.channel_norm_loops cimport Planes
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.variance_loops cimport is_lost, lost_scale
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -14,9 +16,12 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef npy_intp sums_of(const Planes *planes) noexcept nogil:
     """The number of pairs of sums."""
-    if planes.size == 1 and planes.per == 1 and planes.groups == planes.channels:
-        return planes.channels * slices_of(planes)
-    return planes.count
+    return planes.channels if are_columns(planes) else planes.count
+
+
+cdef npy_intp room_of(const Planes *planes) noexcept nogil:
+    """The number of pairs that the memory for sums has to hold."""
+    return planes.channels * slices_of(planes) if are_columns(planes) else planes.count
 
 
 # forward

@@ -11,7 +11,7 @@ from autograd_cy._core.graph.zeros cimport zeroed
 from autograd_cy._core.kernels.channel_norm_loops cimport (
     Planes, Statistics, add_moments, add_products, first_means, normalize_planes, plane_gradients)
 from autograd_cy._core.kernels.channel_statistics cimport (
-    find_corrections, finish_moments, parameter_gradient, sums_of)
+    find_corrections, finish_moments, parameter_gradient, room_of)
 from autograd_cy._core.ops.nn.kept_formats cimport in_format_of
 from autograd_cy._core.ops.nn.layer_norm cimport data_of, projected, standardized
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -50,7 +50,7 @@ cdef cnp.ndarray moments_of(cnp.ndarray x, const Planes *planes, double eps, cnp
     """Write the means and scales of a dense array, and return the variances in float64. `per` is 1."""
     cdef int dtype_code = code_of(x)
     cdef npy_intp n = elements_of(planes)
-    cdef cnp.ndarray sums = vector(FLOAT64, 2 * max(sums_of(planes), planes.groups))
+    cdef cnp.ndarray sums = vector(FLOAT64, 2 * max(room_of(planes), planes.groups))
     cdef cnp.ndarray variances = vector(FLOAT64, planes.groups)
     if n > 0:
         first_means(dtype_code, data_of(x), planes, data_of(means))
@@ -140,7 +140,7 @@ cdef class ChannelNorm(Node):
         """For each plane, the sums of g and of g * (x - mean). `keep` them for the other inputs, which need the same."""
         if self.sums is not None:
             return self.sums
-        cdef cnp.ndarray sums = vector(FLOAT64, 2 * sums_of(&self.planes))
+        cdef cnp.ndarray sums = vector(FLOAT64, 2 * room_of(&self.planes))
         if cnp.PyArray_SIZE(x):
             add_products(code_of(x), data_of(g), data_of(x), &self.planes, data_of(self.means), <double *> data_of(sums))
         else:

@@ -1,0 +1,335 @@
+"""Loops of batch_norm on planes of one element, which are the columns of rows of channels (knows no Tensor).
+
+Columns are summed down the rows, COLUMNS side by side, in double after each ROWS rows. If rows are shorter, several are
+treated as one. Threads share columns, or slices of short rows, each with its own sums.
+"""
+
+from autograd_cy._core.arrays.dtypes cimport FLOAT32
+from autograd_cy._core.kernels.channel_norm_loops cimport Planes
+from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.variance_loops cimport LANES
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+from autograd_cy._core.runtime.threads cimport Task, parallel_for
+
+# Declares the float and double versions that Cython generates from fused functions.
+cdef extern from *:
+    """
+    #include "clones.h"
+    #define DECLARE_CLONED(real, fuse) \\
+        AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_scale_tile( \\
+            real const *, real *, npy_intp, npy_intp, npy_intp, real const *, real const *, real const *); \\
+        AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_tile_gradients( \\
+            real const *, real const *, real *, npy_intp, npy_intp, npy_intp, real const *, real const *, real const *, \\
+            real const *, real const *); \\
+        AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_add_rows( \\
+            real const *, real const *, npy_intp, npy_intp, npy_intp, real const *, double *, double *);
+    DECLARE_CLONED(float, __pyx_fuse_0)
+    DECLARE_CLONED(double, __pyx_fuse_1)
+    """
+
+cdef extern from "channel_strips.h":
+    enum:
+        STRIP_BYTES             # of columns that are normalized side by side
+    void strip_f32_scale(const float *x, float *y, npy_intp rows, npy_intp stride, const float *means, const float *factors,
+                         const float *constants) noexcept nogil
+    void strip_f64_scale(const double *x, double *y, npy_intp rows, npy_intp stride, const double *means,
+                         const double *factors, const double *constants) noexcept nogil
+    void strip_f32_gradient(const float *g, const float *x, float *out, npy_intp rows, npy_intp stride, const float *means,
+                            const float *scales, const float *weights, const float *slopes,
+                            const float *constants) noexcept nogil
+    void strip_f64_gradient(const double *g, const double *x, double *out, npy_intp rows, npy_intp stride,
+                            const double *means, const double *scales, const double *weights, const double *slopes,
+                            const double *constants) noexcept nogil
+
+cdef enum:
+    COLUMNS = 256               # that are summed side by side ...
+    STRIP = 64                  # ... of which so many have their sums in registers ...
+    ROWS = 64                   # ... over so many rows, before they are added in double
+    TILE = 1 << 14              # elements of rows that are normalized COLUMNS by COLUMNS, a strip at a time
+    SLICES = 16                 # of short rows, at most ...
+    SLICE = 1 << 14             # ... each of at least so many elements
+
+cdef struct Tiles:              # of some columns; several rows are treated as one of `width` elements
+    npy_intp columns, width
+    npy_intp stride             # from one such row to the next
+    npy_intp end                # of all elements of the rows, counted from the first
+    npy_intp first, rows        # of the tile: its first element, and its number of such rows
+
+
+cdef bint are_columns(const Planes *planes) noexcept nogil:
+    """Whether planes are single elements, and a row has one per channel, with its own statistics."""
+    return planes.size == 1 and planes.per == 1 and planes.groups == planes.channels
+
+
+cdef inline bint are_short(npy_intp n) noexcept nogil:
+    """Whether several rows of n elements can be treated as one."""
+    return 0 < 2 * n <= COLUMNS
+
+
+# sums
+
+cdef npy_intp slices_of(const Planes *planes) noexcept nogil:
+    """The number of slices in which rows are summed."""
+    return max(min(planes.count // SLICE, <npy_intp> SLICES), 1) if are_short(planes.channels) else 1
+
+
+cdef void sum_columns(int dtype_code, Work *work) noexcept nogil:
+    """Write each column's sums of g and of g * (x - mean); of x - mean and of its square if g is NULL. `sums` has room for
+    those of each slice, and the results are in the first."""
+    cdef npy_intp n = work.planes.channels, slices = slices_of(work.planes), slice, j
+    if are_short(n):
+        parallel_for(slices_f32 if dtype_code == FLOAT32 else slices_f64, work, slices, work.planes.count // slices)
+        for slice in range(1, slices):
+            for j in range(2 * n):
+                work.sums[j] += work.sums[2 * n * slice + j]
+    else:
+        parallel_for(columns_f32 if dtype_code == FLOAT32 else columns_f64, work, n, work.planes.count // max(n, 1),
+                     max(n // 4 // LANES, 1) * LANES)
+
+
+cdef void slices_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    slices_part(<Work *> data, first, end, <float> 0)
+
+
+cdef void slices_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    slices_part(<Work *> data, first, end, <double> 0)
+
+
+cdef inline void slices_part(Work *p, npy_intp slice, npy_intp end, real kind) noexcept nogil:
+    """Sum all columns of some slices of the rows."""
+    cdef npy_intp n = p.planes.channels, rows = p.planes.count // n, slices = slices_of(p.planes)
+    while slice < end:
+        sum_slice(p, rows * slice // slices, rows * (slice + 1) // slices, p.sums + 2 * n * slice, kind)
+        slice += 1
+
+
+cdef inline void sum_slice(Work *p, npy_intp row, npy_intp end, double *sums, real kind) noexcept nogil:
+    """Sum all columns of some rows; several rows are treated as one."""
+    cdef real[COLUMNS] centers
+    cdef double[COLUMNS] first, second
+    cdef npy_intp n = p.planes.channels, times = rows_at_once(n), rest = (end - row) % times, j, k = 0
+    for j in range(n * times):
+        first[j] = second[j] = 0
+        centers[j] = (<const real *> p.means)[k]
+        k = k + 1 if k + 1 < n else 0
+    sum_rows(p, row * n, (end - row) // times, n * times, n * times, &centers[0], &first[0], &second[0])
+    sum_rows(p, (end - rest) * n, rest, n, n, &centers[0], &first[0], &second[0])
+    for j in range(n):
+        sums[2 * j], sums[2 * j + 1] = first[j], second[j]
+    for k in range(1, times):
+        for j in range(n):
+            sums[2 * j] += first[k * n + j]
+            sums[2 * j + 1] += second[k * n + j]
+
+
+cdef inline npy_intp rows_at_once(npy_intp n) noexcept nogil:
+    """How many rows of n elements are summed as one: whole strips if possible."""
+    cdef npy_intp times = 1
+    while n * times % STRIP != 0 and 2 * n * times <= COLUMNS:
+        times *= 2
+    return times if n * times % STRIP == 0 else max(COLUMNS // n, <npy_intp> 1)
+
+
+cdef void columns_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    columns_part(<Work *> data, first, end, <float> 0)
+
+
+cdef void columns_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    columns_part(<Work *> data, first, end, <double> 0)
+
+
+cdef inline void columns_part(Work *p, npy_intp start, npy_intp end, real kind) noexcept nogil:
+    """The sums of some columns."""
+    cdef double[COLUMNS] first, second
+    cdef npy_intp n = p.planes.channels, rows = p.planes.count // n, width, j
+    while start < end:
+        width = min(end - start, <npy_intp> COLUMNS)
+        for j in range(width):
+            first[j] = second[j] = 0
+        sum_rows(p, start, rows, n, width, <const real *> p.means + start, &first[0], &second[0])
+        for j in range(width):
+            p.sums[2 * (start + j)], p.sums[2 * (start + j) + 1] = first[j], second[j]
+        start += width
+
+
+cdef inline void sum_rows(Work *p, npy_intp start, npy_intp rows, npy_intp stride, npy_intp width, const real *centers,
+                          double *first, double *second) noexcept nogil:
+    """Add the sums of `width` columns, from an element on, to `first` and `second`."""
+    add_rows(NULL if p.g == NULL else <const real *> p.g + start, <const real *> p.x + start, rows, stride, width, centers,
+             first, second)
+
+
+cdef void add_rows "autograd_cy_add_rows"(
+        const real *g, const real *x, npy_intp rows, npy_intp stride, npy_intp width, const real *centers, double *first,
+        double *second) noexcept nogil:
+    """ROWS rows of STRIP columns at a time, with their sums in registers; then the rest of the columns."""
+    cdef real[STRIP] sums, products
+    cdef npy_intp row = 0, j, k, count
+    cdef const real *came
+    while row < rows:
+        count = min(rows - row, <npy_intp> ROWS)
+        j = 0
+        while j < width:
+            for k in range(STRIP):
+                sums[k] = products[k] = 0
+            came = NULL if g == NULL else g + j
+            if j + STRIP <= width:      # a constant, so that the compiler keeps the sums in registers
+                add_lanes(came, x + j, count, stride, STRIP, centers + j, &sums[0], &products[0])
+            else:
+                add_lanes(came, x + j, count, stride, width - j, centers + j, &sums[0], &products[0])
+            for k in range(min(width - j, <npy_intp> STRIP)):
+                first[j + k] += sums[k]
+                second[j + k] += products[k]
+            j += STRIP
+        if g != NULL:
+            g += count * stride
+        x += count * stride
+        row += count
+
+
+cdef inline void add_lanes(const real *g, const real *x, npy_intp rows, npy_intp stride, npy_intp width, const real *centers,
+                           real *sums, real *products) noexcept nogil:
+    cdef npy_intp k, _row
+    cdef real d
+    for _row in range(rows):
+        if g == NULL:
+            for k in range(width):
+                d = x[k] - centers[k]
+                sums[k] = sums[k] + d
+                products[k] = products[k] + d * d
+        else:
+            for k in range(width):
+                d = x[k] - centers[k]
+                sums[k] = sums[k] + g[k]
+                products[k] = products[k] + d * g[k]
+            g += stride
+        x += stride
+
+
+# tiles
+
+cdef inline Tiles tiles_of(npy_intp n, npy_intp times, npy_intp start, npy_intp rows) noexcept nogil:
+    """The tiles of the columns from `start` on in rows of n elements; `times` rows are treated as one. `next_tile` moves to
+    the first tile."""
+    cdef npy_intp columns = min(n - start, <npy_intp> COLUMNS)
+    return Tiles(columns, columns * times, n * times, n * rows, 0, 0)
+
+
+cdef inline bint next_tile(Tiles *tiles) noexcept nogil:
+    """Move to the next tile; False if none is left. The last row may be shorter."""
+    cdef npy_intp left
+    tiles.first += tiles.rows * tiles.stride
+    left = tiles.end - tiles.first
+    tiles.rows = min(left // tiles.stride, max(TILE // tiles.width, <npy_intp> 1))
+    if tiles.rows == 0 and left > 0:
+        tiles.rows, tiles.width = 1, min(tiles.width, left)
+    return left > 0
+
+
+# forward
+
+cdef void normalize_columns(int dtype_code, Work *work) noexcept nogil:
+    share_rows(rows_f32 if dtype_code == FLOAT32 else rows_f64, work)
+
+
+cdef inline void share_rows(Task task, Work *work) noexcept nogil:
+    cdef npy_intp n = work.planes.channels
+    parallel_for(task, work, work.planes.count // max(n, 1), n)
+
+
+cdef void rows_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    rows_part(<Work *> data, first, end, <float> 0)
+
+
+cdef void rows_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    rows_part(<Work *> data, first, end, <double> 0)
+
+
+cdef inline void rows_part(Work *p, npy_intp row, npy_intp end, real kind) noexcept nogil:
+    cdef real[COLUMNS] means, factors, constants
+    cdef npy_intp n = p.planes.channels, start = 0, at, j, k
+    cdef Tiles tiles
+    while start < n:
+        tiles = tiles_of(n, rows_at_once(n), start, end - row)
+        k = start
+        for j in range(tiles.width):
+            means[j], factors[j] = (<const real *> p.means)[k], (<const real *> p.scales)[k]
+            if p.weight != NULL:
+                factors[j] = factors[j] * (<const real *> p.weight)[k]
+            constants[j] = 0 if p.bias == NULL else (<const real *> p.bias)[k]
+            k = k + 1 if k + 1 < start + tiles.columns else start
+        while next_tile(&tiles):
+            at = row * n + start + tiles.first
+            scale_tile(<const real *> p.x + at, <real *> p.out + at, tiles.rows, tiles.stride, tiles.width, &means[0],
+                       &factors[0], &constants[0])
+        start += tiles.columns
+
+
+cdef void scale_tile "autograd_cy_scale_tile"(
+        const real *x, real *y, npy_intp rows, npy_intp stride, npy_intp width, const real *means, const real *factors,
+        const real *constants) noexcept nogil:
+    """Strips of columns, with their factors in registers, then the rest."""
+    cdef npy_intp j = 0, n = STRIP_BYTES // sizeof(real), k, row
+    while j + n <= width:
+        if real is float:
+            strip_f32_scale(x + j, y + j, rows, stride, means + j, factors + j, constants + j)
+        else:
+            strip_f64_scale(x + j, y + j, rows, stride, means + j, factors + j, constants + j)
+        j += n
+    for row in range(rows if j < width else 0):
+        for k in range(j, width):
+            y[row * stride + k] = (x[row * stride + k] - means[k]) * factors[k] + constants[k]
+
+
+# backward
+
+cdef void column_gradients(int dtype_code, Work *work) noexcept nogil:
+    share_rows(row_gradients_f32 if dtype_code == FLOAT32 else row_gradients_f64, work)
+
+
+cdef void row_gradients_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    row_gradients_part(<Work *> data, first, end, <float> 0)
+
+
+cdef void row_gradients_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
+    row_gradients_part(<Work *> data, first, end, <double> 0)
+
+
+cdef inline void row_gradients_part(Work *p, npy_intp row, npy_intp end, real kind) noexcept nogil:
+    cdef real[COLUMNS] means, scales, weights, slopes, constants
+    cdef npy_intp n = p.planes.channels, start = 0, at, j, k
+    cdef Tiles tiles
+    while start < n:
+        tiles = tiles_of(n, rows_at_once(n), start, end - row)
+        k = start
+        for j in range(tiles.width):
+            means[j], scales[j] = (<const real *> p.means)[k], (<const real *> p.scales)[k]
+            weights[j] = 1 if p.weight == NULL else (<const real *> p.weight)[k]
+            constants[j], slopes[j] = <real> p.corrections[2 * k], <real> p.corrections[2 * k + 1]
+            k = k + 1 if k + 1 < start + tiles.columns else start
+        while next_tile(&tiles):
+            at = row * n + start + tiles.first
+            tile_gradients(<const real *> p.g + at, <const real *> p.x + at, <real *> p.out + at, tiles.rows, tiles.stride,
+                           tiles.width, &means[0], &scales[0], &weights[0], &slopes[0], &constants[0])
+        start += tiles.columns
+
+
+cdef void tile_gradients "autograd_cy_tile_gradients"(
+        const real *g, const real *x, real *out, npy_intp rows, npy_intp stride, npy_intp width, const real *means,
+        const real *scales, const real *weights, const real *slopes, const real *constants) noexcept nogil:
+    """Strips of columns, then the rest. A slope times its scale may overflow."""
+    cdef npy_intp j = 0, n = STRIP_BYTES // sizeof(real), k, _row
+    while j + n <= width:
+        if real is float:
+            strip_f32_gradient(g + j, x + j, out + j, rows, stride, means + j, scales + j, weights + j, slopes + j,
+                               constants + j)
+        else:
+            strip_f64_gradient(g + j, x + j, out + j, rows, stride, means + j, scales + j, weights + j, slopes + j,
+                               constants + j)
+        j += n
+    for _row in range(rows if j < width else 0):
+        for k in range(j, width):
+            out[k] = scales[k] * (g[k] * weights[k] - constants[k] - (x[k] - means[k]) * slopes[k])
+        g += stride
+        x += stride
+        out += stride
