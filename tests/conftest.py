@@ -19,8 +19,9 @@ def pytest_report_header() -> str:
     return f"autograd_cy {autograd_cy.__version__}: {build} build, {Path(autograd_cy.__file__).parent}"
 
 
-def pytest_collection_finish() -> None:
-    """The collector never looks at the tests themselves: with 40 000 of them a collection would take half a second."""
+@pytest.fixture(autouse=True, scope="module")
+def small_heap():
+    """Collections within a file's tests look only at what these made: all else, mostly pytest's tests, would take 80 ms each."""
     gc.collect()
     gc.freeze()
 
