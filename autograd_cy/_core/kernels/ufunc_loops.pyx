@@ -58,14 +58,16 @@ cdef inline void call_widened(char **args, npy_intp n, const npy_intp *strides, 
     cdef bint reducing = not tests and args[0] == args[operands] and strides[operands] == 0
     cdef int k
     for k in range(operands + 1):
-        own[k], steps[k] = <char *> &blocks[k][0], sizeof(float)
+        steps[k] = sizeof(float)
     if reducing:
         widen(&blocks[0][0], args[0], 0, 1)
-        own[operands], steps[0], steps[operands] = own[0], 0, 0
+        steps[0] = steps[operands] = 0
     if tests:
         steps[operands] = strides[operands]
     while start < n:
         size = min(n - start, <npy_intp> WIDE)
+        for k in range(operands + 1):           # for each block: SciPy's loops move the pointers that they are given
+            own[k] = <char *> &blocks[0 if reducing else k][0]
         for k in range(reducing, operands):
             widen(&blocks[k][0], args[k] + start * strides[k], strides[k], size)
         if tests:
