@@ -67,7 +67,7 @@ cdef inline void call_widened(char **args, npy_intp n, const npy_intp *strides, 
     while start < n:
         size = min(n - start, <npy_intp> WIDE)
         for k in range(operands + 1):           # for each block: SciPy's loops move the pointers that they are given
-            own[k] = <char *> &blocks[0 if reducing else k][0]
+            own[k] = <char *> &blocks[0 if reducing and k == operands else k][0]
         for k in range(reducing, operands):
             widen(&blocks[k][0], args[k] + start * strides[k], strides[k], size)
         if tests:
