@@ -74,8 +74,6 @@ BLOCKS = {
     "channel_columns.ROWS": 64,
     "channel_columns.SLICE": 1 << 14,  # crossed in test_channels_last.py
     "channel_windows.LEAST": 16,  # crossed in test_channels_last.py, as are the next
-    "channel_windows.LANES": 64,
-    "channel_windows.FEW_LANES": 16,
     "conv_arrays.FEWEST": 32,  # crossed in test_channels_last.py, as are the next
     "conv_arrays.COLUMNS": 32,
     "conv_arrays.LANES": 16,
@@ -127,7 +125,7 @@ NO_SIZES = {
     "channel_columns": "SLICES",
     "channel_lines": "LANE_BYTES",
     "channel_taps": "SLICES TO_AN_ELEMENT",
-    "channel_windows": "EXACT PARTS",  # crossed in test_channels_last.py
+    "channel_windows": "PARTS",  # crossed in test_channels_last.py
     "channels": "MOST",
     "convolutions": "LINE_BYTES PARTS SLICES TO_AN_ELEMENT",
     "costs": "AT_ONCE",

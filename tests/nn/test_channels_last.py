@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from autograd_cy._core.kernels.panels import use_panels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -300,6 +301,17 @@ def threads():
     ag.set_num_threads(before)
 
 
+@pytest.fixture(params=[0, 1, 2])
+def level(request):
+    """The loops for vectors of 16, 32 and 64 bytes."""
+    try:
+        before = use_panels(request.param)
+    except ValueError:
+        pytest.skip("the machine lacks these vectors")
+    yield request.param
+    use_panels(before)
+
+
 @pytest.mark.parametrize("name", SHARED)
 @pytest.mark.parametrize("sizes", LARGER)
 @pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
@@ -338,7 +350,7 @@ def test_few_channels_and_filters(channels, filters, groups, kernel, stride, thr
         assert ag.equal(other, shared)
 
 
-@pytest.mark.parametrize("channels", [1, 3, 4, 5, 15, 16, 17, 63, 64, 65, 80, 145])
+@pytest.mark.parametrize("channels", [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 63, 64, 65, 80, 145])
 @pytest.mark.parametrize(
     "name", ["max_pool, overlapping", "max_pool, dilated", "avg_pool, padded", "adaptive_max_pool", "bilinear"]
 )
@@ -460,15 +472,27 @@ def test_float16_keeps_the_format(name):
 
 
 @pytest.mark.parametrize("dtype", [ag.float32, ag.float64, ag.int64])
-def test_the_largest_of_nans_and_of_equals(dtype):
+@pytest.mark.parametrize("channels", [3, 4, 9, 17, 65])
+def test_the_largest_of_nans_and_of_equals(dtype, channels, level):
     """Of equal elements the first counts, of nans the last."""
-    plain = ag.zeros(2, 3, 5, 5, dtype=dtype)
+    plain = ag.zeros(2, channels, 5, 5, dtype=dtype)
     if dtype is not ag.int64:
         plain[0, 1, 1:3, 1:3] = float("nan")
         plain[1, 2] = -float("inf")
     results = [F.max_pool2d(x, 3, 2, 1, return_indices=True) for x in (plain, in_last(plain))]
     for one, other in zip(*results, strict=True):
         assert ag.equal(one.nan_to_num(7), other.nan_to_num(7)) if one.dtype.is_floating_point else ag.equal(one, other)
+
+
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64, ag.int64])
+@pytest.mark.parametrize("channels", [1, 2, 3, 6])
+def test_windows_at_the_end_of_the_array_and_empty_ones(channels, dtype):
+    """Few channels are read as a vector of more, but not beyond the array. A window with nothing but padding is empty."""
+    plain = (numbers(1, channels, 3, 4) * 100).to(dtype)
+    for window in ((1,), (2, 1, 1, 2), ((1, 2), (3, 1))):
+        results = [F.max_pool2d(x, *window, return_indices=True) for x in (plain, in_last(plain))]
+        for one, other in zip(*results, strict=True):
+            assert ag.equal(one, other)
 
 
 def test_places_that_float32_does_not_count():

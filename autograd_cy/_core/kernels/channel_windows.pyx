@@ -5,44 +5,31 @@ up to three dimensions between. A place is a pixel's number within its image. Th
 """
 
 cimport cython
-from libc.math cimport INFINITY
+from libc.limits cimport INT_MAX
+from libc.string cimport memset
 
-from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array, new_zeros
+from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
 from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, INT64, code_of
-from autograd_cy._core.kernels.window_loops cimport ADDED, TAKEN, Arrival
+from autograd_cy._core.kernels.panels cimport vectors
+from autograd_cy._core.kernels.window_loops cimport ADDED, PUT, TAKEN, Arrival
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport parallel_for
 
 cnp.import_array()
 
-ctypedef fused Number:
-    float
-    double
-    cython.longlong
-
-cdef extern from "limits.h":
-    const long long LLONG_MIN
-
-# Declares the versions that Cython generates from fused functions.
-cdef extern from *:
-    """
-    #include "clones.h"
-    #define DECLARE_CLONED(number, fuse) \\
-        AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_pixel_maxima( \\
-            number const *, number *, long long *, void const *, npy_intp);
-    DECLARE_CLONED(float, __pyx_fuse_0)
-    DECLARE_CLONED(double, __pyx_fuse_1)
-    DECLARE_CLONED(long long, __pyx_fuse_2)
-    """
+cdef extern from "channel_maxima.h":
+    ctypedef struct Row "autograd_cy_row":
+        const long long *starts
+        const long long *counts
+        npy_intp out, first, deep, high, depth, line, column, channels, end
+    ctypedef void RowOfMaxima(const void *image, void *y, long long *places, const Row *row) noexcept nogil
+    RowOfMaxima *rows_of_maxima[3][3]
 
 cdef enum:
-    EXACT = 1 << 24         # pixels of an image that float32 can count
     PARTS = 4               # of the channels, at most
     LEAST = 16              # channels of a part, at least
-    LANES = 64              # channels whose maxima stay in registers ...
-    FEW_LANES = 16          # ... or so many
 
 cdef struct Along:          # the windows along one dimension
     const long long *starts
@@ -55,15 +42,18 @@ cdef struct Images:         # the arrays of a shared loop
     long long *places
     Along[3] along
     npy_intp size, out      # pixels of an image
-    npy_intp channels
+    npy_intp channels       # of a pixel
+    npy_intp item           # bytes of an element
+    npy_intp end            # elements of all images
+    RowOfMaxima *row
     npy_intp parts          # of the channels
     Arrival arrival
     bint is_wrong           # a place is outside of its image
 
 
 cdef bint counts_places(cnp.ndarray x) noexcept:
-    """Whether places in an array (N, C, ...) can be counted in float32."""
-    return cnp.PyArray_SIZE(x) < EXACT * max(cnp.PyArray_DIM(x, 0) * cnp.PyArray_DIM(x, 1), 1)
+    """Whether places in an array (N, C, ...) can be counted in 32 bits."""
+    return cnp.PyArray_SIZE(x) // max(cnp.PyArray_DIM(x, 0) * cnp.PyArray_DIM(x, 1), 1) <= INT_MAX
 
 
 # the largest
@@ -93,80 +83,28 @@ cdef tuple channel_maxima(cnp.ndarray x, tuple tables, tuple dilation):
         images.size *= images.along[k].n
     y, places = new_array(code_of(x), ndim, shape), new_array(INT64, ndim, shape)
     images.x, images.y, images.places = cnp.PyArray_DATA(x), cnp.PyArray_DATA(y), <long long *> cnp.PyArray_DATA(places)
+    images.item, images.end = cnp.PyArray_ITEMSIZE(x), cnp.PyArray_SIZE(x)
+    images.row = rows_of_maxima[vectors()][0 if code_of(x) == FLOAT32 else 1 if code_of(x) == FLOAT64 else 2]
     cdef npy_intp rows = shape[0] * images.along[0].out * images.along[1].out
     if cnp.PyArray_SIZE(y):
-        parallel_for(maxima_f32 if code_of(x) == FLOAT32 else maxima_f64 if code_of(x) == FLOAT64 else maxima_i64, &images,
-                     rows, (cnp.PyArray_SIZE(x) + cnp.PyArray_SIZE(y)) // rows)
+        parallel_for(maxima, &images, rows, (cnp.PyArray_SIZE(x) + cnp.PyArray_SIZE(y)) // rows)
     return channels_second(y), channels_second(places)
 
 
-cdef void maxima_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-    maxima[float](<Images *> data, <const float *> (<Images *> data).x, <float *> (<Images *> data).y, first, end)
-
-
-cdef void maxima_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-    maxima[double](<Images *> data, <const double *> (<Images *> data).x, <double *> (<Images *> data).y, first, end)
-
-
-cdef void maxima_i64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
-    maxima[cython.longlong](<Images *> data, <const long long *> (<Images *> data).x, <long long *> (<Images *> data).y, first,
-                            end)
-
-
-cdef void maxima(Images *p, const Number *x, Number *y, npy_intp row, npy_intp end) noexcept nogil:
-    cdef npy_intp of_image = p.along[0].out * p.along[1].out, of_row = p.along[2].out * p.channels
-    while row < end:
-        pixel_maxima(x + row // of_image * p.size * p.channels, y + row * of_row, p.places + row * of_row, p, row % of_image)
-        row += 1
-
-
-cdef void pixel_maxima "autograd_cy_pixel_maxima"(
-        const Number *x, Number *y, long long *places, const void *images, npy_intp row) noexcept nogil:
-    """One row of windows. Takes pointers because it is compiled for each instruction set."""
-    cdef const Images *p = <const Images *> images
+cdef void maxima(void *data, Py_ssize_t row, Py_ssize_t end) noexcept nogil:
+    """Some rows of windows."""
+    cdef const Images *p = <const Images *> data
     cdef const Along *w = &p.along[0]
-    cdef npy_intp i = row // w[1].out, j = row % w[1].out, n = p.channels, k, channel, corner, lanes
-    cdef npy_intp deep = w[0].counts[i], high = w[1].counts[j]
-    for k in range(w[2].out):
-        corner = (w[0].starts[i] * w[1].n + w[1].starts[j]) * w[2].n + w[2].starts[k]
-        channel = 0
-        while channel < n:
-            lanes = LANES if channel + LANES <= n else FEW_LANES if channel + FEW_LANES <= n else n - channel
-            if lanes == LANES:          # constants, so that the compiler keeps the loops in registers
-                window_maxima(x + channel, y + channel, places + channel, w, n, corner, deep, high, w[2].counts[k], LANES)
-            elif lanes == FEW_LANES:
-                window_maxima(x + channel, y + channel, places + channel, w, n, corner, deep, high, w[2].counts[k], FEW_LANES)
-            else:
-                window_maxima(x + channel, y + channel, places + channel, w, n, corner, deep, high, w[2].counts[k], lanes)
-            channel += lanes
-        y += n
-        places += n
-
-
-cdef inline void window_maxima(const Number *x, Number *y, long long *places, const Along *w, npy_intp n, npy_intp corner,
-                               npy_intp deep, npy_intp high, npy_intp wide, npy_intp lanes) noexcept nogil:
-    """The maxima of some channels. Places are kept as Numbers, so that loops have elements of one width."""
-    cdef Number[LANES] best, offsets
-    cdef npy_intp a, b, c, k, offset
-    cdef const Number *pixel = x + corner * n
-    cdef bint is_empty = deep == 0 or high == 0 or wide == 0, is_larger
-    for k in range(lanes):
-        offsets[k] = 0
-        if is_empty:
-            best[k] = LLONG_MIN if Number is cython.longlong else <Number> -INFINITY
-        else:
-            best[k] = pixel[k]
-    for a in range(deep):
-        for b in range(high):
-            for c in range(wide):
-                offset = (a * w[0].dilation * w[1].n + b * w[1].dilation) * w[2].n + c * w[2].dilation
-                pixel = x + (corner + offset) * n
-                for k in range(lanes if offset else 0):
-                    is_larger = (pixel[k] > best[k]) | (pixel[k] != pixel[k])
-                    best[k] = pixel[k] if is_larger else best[k]
-                    offsets[k] = <Number> offset if is_larger else offsets[k]
-    for k in range(lanes):
-        y[k], places[k] = best[k], corner + <int> offsets[k]        # below EXACT: 32-bit conversions are vectorized
+    cdef npy_intp of_image = w[0].out * w[1].out, of_row = w[2].out * p.channels, i, j, image
+    cdef Row of = Row(w[2].starts, w[2].counts, w[2].out, 0, 0, 0, w[0].dilation * w[1].n * w[2].n, w[1].dilation * w[2].n,
+                      w[2].dilation, p.channels, 0)
+    while row < end:
+        i, j = row % of_image // w[1].out, row % of_image % w[1].out
+        image = row // of_image * p.size * p.channels
+        of.first, of.end = (w[0].starts[i] * w[1].n + w[1].starts[j]) * w[2].n, p.end - image
+        of.deep, of.high = w[0].counts[i], w[1].counts[j]
+        p.row(<const char *> p.x + image * p.item, <char *> p.y + row * of_row * p.item, p.places + row * of_row, &of)
+        row += 1
 
 
 # elements at their places
@@ -184,10 +122,10 @@ cdef cnp.ndarray moved_by_channels(cnp.ndarray source, cnp.ndarray places, tuple
         shape[axis] = sizes[axis + 1]
         images.size *= cnp.PyArray_DIM(x, axis) if arrival == TAKEN else shape[axis]
         images.out *= cnp.PyArray_DIM(where, axis)
-    cdef cnp.ndarray y = (new_array if arrival == TAKEN else new_zeros)(dtype_code, ndim, shape)
+    cdef cnp.ndarray y = new_array(dtype_code, ndim, shape)
     images.x, images.y, images.places = cnp.PyArray_DATA(x), cnp.PyArray_DATA(y), <long long *> cnp.PyArray_DATA(where)
     images.parts = min(max(images.channels // LEAST, 1), <npy_intp> PARTS)
-    if cnp.PyArray_SIZE(where):
+    if cnp.PyArray_SIZE(where) or cnp.PyArray_SIZE(y):
         parallel_for(moved_f32 if dtype_code == FLOAT32 else moved_f64, &images, shape[0] * images.parts,
                      (images.size + images.out) * images.channels // images.parts)
     if images.is_wrong:
@@ -205,27 +143,55 @@ cdef void moved_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil
 
 cdef void move(Images *p, const cython.floating *x, cython.floating *y, npy_intp number, npy_intp end) noexcept nogil:
     """Some parts of the channels of some images; if all parts of an image are among them, they are processed at once."""
-    cdef npy_intp n = p.channels, size = p.size, image, part, parts, first, last, pixel, k, place
-    cdef Arrival arrival = p.arrival
+    cdef npy_intp n = p.channels, image, part, parts, first, last
     cdef npy_intp of_x = (p.size if p.arrival == TAKEN else p.out) * n, of_y = (p.out if p.arrival == TAKEN else p.size) * n
-    cdef const cython.floating *source
-    cdef cython.floating *target
+    cdef bint inside = True
     cdef const long long *places
     while number < end:
         image, part = number // p.parts, number % p.parts
         parts = p.parts if part == 0 and number + p.parts <= end else 1
         first, last = n * part // p.parts, n * (part + parts) // p.parts
-        source, target, places = x + image * of_x, y + image * of_y, p.places + image * p.out * n
-        for pixel in range(p.out):
-            for k in range(first, last):
-                place = places[k]
-                if not 0 <= place < size:
-                    p.is_wrong = True
-                elif arrival == TAKEN:
-                    target[pixel * n + k] = source[place * n + k]
-                elif arrival == ADDED:
-                    target[place * n + k] += source[pixel * n + k]
-                else:
-                    target[place * n + k] = source[pixel * n + k]
-            places += n
+        places = p.places + image * p.out * n
+        if p.arrival != TAKEN:
+            clear(y + image * of_y, p.size, n, first, last)
+        if p.arrival == TAKEN:              # constants: the compiler makes a loop for each
+            inside &= move_pixels(p, TAKEN, x + image * of_x, y + image * of_y, places, first, last)
+        elif p.arrival == ADDED:
+            inside &= move_pixels(p, ADDED, x + image * of_x, y + image * of_y, places, first, last)
+        else:
+            inside &= move_pixels(p, PUT, x + image * of_x, y + image * of_y, places, first, last)
         number += parts
+    if not inside:
+        p.is_wrong = True
+
+
+cdef inline void clear(cython.floating *y, npy_intp size, npy_intp n, npy_intp first, npy_intp end) noexcept nogil:
+    """Write zeros to some channels of an image, just before it is in use: so it is in the cache."""
+    cdef npy_intp pixel
+    if end - first == n:
+        memset(y, 0, size * n * sizeof(y[0]))
+        return
+    for pixel in range(size):
+        memset(y + pixel * n + first, 0, (end - first) * sizeof(y[0]))
+
+
+cdef inline bint move_pixels(const Images *p, Arrival arrival, const cython.floating *x, cython.floating *y,
+                             const long long *places, npy_intp first, npy_intp end) noexcept nogil:
+    """Some channels of an image; False if a place is outside of it."""
+    cdef npy_intp n = p.channels, size = p.size, _pixel, k
+    for _pixel in range(p.out):
+        for k in range(first, end):
+            if <size_t> places[k] >= <size_t> size:
+                return False
+            if arrival == TAKEN:
+                y[k] = x[places[k] * n + k]
+            elif arrival == ADDED:
+                y[places[k] * n + k] += x[k]
+            else:
+                y[places[k] * n + k] = x[k]
+        places += n
+        if arrival == TAKEN:
+            y += n
+        else:
+            x += n
+    return True

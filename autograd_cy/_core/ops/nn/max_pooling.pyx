@@ -6,7 +6,7 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat
 from autograd_cy._core.arrays.channels cimport (
-    NARROW, channels_at_end, has_channels_last, in_c_order, in_format, in_type_and_order)
+    channels_at_end, has_channels_last, in_c_order, in_format, in_type_and_order)
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, INT64, LONGDOUBLE, code_of, type_word
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
@@ -122,7 +122,7 @@ cdef tuple pooled(object node_class, Tensor x, tuple counts, tuple tables, tuple
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_word(own)}'")
     cdef bint channels_last = keeps and cnp.PyArray_NDIM(x.array) == dims + 2 and has_channels_last(x.array)
     cdef bint is_one_volume = keeps and dims == 3 and cnp.PyArray_NDIM(x.array) == 4 and is_volume_of_channels(x.array)
-    if channels_last and counts_places(x.array) and cnp.PyArray_DIM(x.array, 1) > NARROW:
+    if channels_last and counts_places(x.array):
         array, places = channel_maxima(flat(channels_at_end(x.array), wide), tables, dilation)
     else:
         array = in_c_order(x.array, wide) if channels_last else flat(x.array, wide)
