@@ -20,6 +20,7 @@ cnp.import_array()
 
 cdef enum:
     AS_THEY_ARE = -2        # value of Along.every: outputs are elements, not sums
+    WOVEN = 15              # channels, at most, whose pixels are a row of elements
 
 ctypedef fused real:
     float
@@ -32,11 +33,13 @@ cdef extern from *:
     typedef struct {
         const long long *starts, *counts;
         const void *weights;
-        npy_intp n, out, most, every;
+        npy_intp n, out, most, every, step;
     } autograd_cy_along;
     #define DECLARE_CLONED(real, fuse) \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_tapped_plane( \\
-            real const *, real *, real *, autograd_cy_along const *, npy_intp);
+            real const *, real *, real *, autograd_cy_along const *, npy_intp); \\
+        AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_sum_woven( \\
+            real const *, real *, autograd_cy_along const *);
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
     """
@@ -46,23 +49,25 @@ cdef extern from *:
         const void *weights
         npy_intp n, out, most
         npy_intp every          # elements in each output's sum; -1 if numbers differ; or AS_THEY_ARE
+        npy_intp step           # from one element to the next
 
 
 cdef class Taps:
     """A sparse matrix of n columns: output k sums counts[k] elements from starts[k] on, each times its weight in row k.
 
-    Starts and ends are nondecreasing, so that the transposed matrix has the same form.
+    Starts and ends are nondecreasing, so that the transposed matrix has the same form. Elements of a sum are `step` apart; the
+    transposed matrix exists if they are neighbours.
     """
 
-    def __init__(self, n, starts, counts, weights):
-        self.n, self.out = n, len(starts)
+    def __init__(self, n, starts, counts, weights, step=1):
+        self.n, self.out, self.step = n, len(starts), step
         self.starts = np.ascontiguousarray(starts, np.int64)
         self.counts = np.ascontiguousarray(counts, np.int64)
         self.weights = np.ascontiguousarray(weights, np.float64)
         if self.weights.shape[0] != self.out or self.counts.shape[0] != self.out:
             raise ValueError("Taps(): expected a start, a count and a row of weights for each output")
         if self.out and (self.starts.min() < 0 or self.counts.min() < 0 or self.counts.max() > self.weights.shape[1]
-                         or (self.starts + self.counts).max() > n):
+                         or (self.starts + (self.counts - 1) * step).max() >= n):
             raise ValueError("Taps(): an output sums elements that there are not")
         most = self.counts.max(initial=0)
         self.every = most if self.counts.min(initial=most) == most == self.weights.shape[1] else -1
@@ -89,6 +94,14 @@ cdef class Taps:
         self.turned = Taps(self.out, np.minimum(firsts, self.out), counts, weights)
         return self.turned
 
+    cdef Taps of_channels(self, npy_intp channels):
+        """The same for rows of pixels, each with so many channels."""
+        if self.woven is None or self.woven.step != channels:
+            starts = (self.starts[:, None] * channels + np.arange(channels)).reshape(-1)
+            counts, weights = [np.repeat(table, channels, 0) for table in (self.counts, self.weights)]
+            self.woven = Taps(self.n * channels, starts, counts, weights, channels)
+        return self.woven
+
 
 # the loop
 
@@ -98,6 +111,11 @@ cdef struct Planes:         # the arrays of a shared loop
     Along[3] along
     npy_intp size, out
     bint has_no_room
+
+
+cdef Along along_of(Taps of, int dtype_code):
+    return Along(<long long *> cnp.PyArray_DATA(of.starts), <long long *> cnp.PyArray_DATA(of.counts),
+                 cnp.PyArray_DATA(of.weights_in(dtype_code)), of.n, of.out, cnp.PyArray_DIM(of.weights, 1), of.every, of.step)
 
 
 cdef cnp.ndarray tapped(cnp.ndarray x, tuple taps):
@@ -110,13 +128,13 @@ cdef cnp.ndarray tapped(cnp.ndarray x, tuple taps):
     cdef long long[2] one
     cdef double unit = 1
     cdef float narrow_unit = 1
-    cdef void *whole = <void *> &unit
     cdef cnp.ndarray source = flat(x, dtype_code)
     if ndim < dims:
         raise ValueError(f"expected at least {dims} dimensions, got shape {list(np.shape(x))}")
-    if dtype_code == FLOAT32:
-        whole = <void *> &narrow_unit
     one[0], one[1] = 0, 1
+    cdef Along whole = Along(&one[0], &one[1], <void *> &unit, 1, 1, 1, 1, 1)
+    if dtype_code == FLOAT32:
+        whole.weights = <void *> &narrow_unit
     planes.size = planes.out = 1
     planes.has_no_room = False
     for axis in range(ndim):
@@ -124,23 +142,21 @@ cdef cnp.ndarray tapped(cnp.ndarray x, tuple taps):
     for k in range(3):
         axis = ndim - 3 + k
         if k < 3 - dims:
-            planes.along[k] = Along(&one[0], &one[1], whole, 1, 1, 1, 1)
+            planes.along[k] = whole
             continue
         if taps[k - 3 + dims] is None:
-            planes.along[k] = Along(NULL, NULL, NULL, shape[axis], shape[axis], 0, AS_THEY_ARE)
-            planes.size *= shape[axis]
-            planes.out *= shape[axis]
-            continue
-        of = <Taps?> taps[k - 3 + dims]
-        if of.n != shape[axis]:
-            raise ValueError(f"expected {of.n} elements along dimension {axis}, got {shape[axis]}")
-        planes.along[k] = Along(
-            <long long *> cnp.PyArray_DATA(of.starts), <long long *> cnp.PyArray_DATA(of.counts),
-            cnp.PyArray_DATA(of.weights_in(dtype_code)), of.n, of.out, cnp.PyArray_DIM(of.weights, 1),
-            of.every)
-        shape[axis] = of.out
-        planes.size *= of.n
-        planes.out *= of.out
+            planes.along[k] = Along(NULL, NULL, NULL, shape[axis], shape[axis], 0, AS_THEY_ARE, 1)
+        else:
+            of = <Taps?> taps[k - 3 + dims]
+            if of.n != shape[axis]:
+                raise ValueError(f"expected {of.n} elements along dimension {axis}, got {shape[axis]}")
+            planes.along[k] = along_of(of, dtype_code)
+            shape[axis] = of.out
+        planes.size *= planes.along[k].n
+        planes.out *= planes.along[k].out
+    if dims == 3 and taps[2] is None and shape[ndim - 1] <= WOVEN:
+        of = (<Taps> taps[1]).of_channels(shape[ndim - 1])
+        planes.along[1], planes.along[2] = whole, along_of(of, dtype_code)
     cdef cnp.ndarray y = new_array(dtype_code, ndim, shape)
     planes.x, planes.y = cnp.PyArray_DATA(source), cnp.PyArray_DATA(y)
     cdef npy_intp parts = planes.along[0].out
@@ -211,6 +227,17 @@ cdef inline void add_row(const real *row, real *room, npy_intp n, real weight, b
 
 
 cdef inline void sum_row(const real *row, real *y, const Along *w) noexcept nogil:
+    if w.step == 1:
+        sum_elements(row, y, w, 1)          # a constant: the compiler keeps the loops in registers
+    else:
+        sum_woven(row, y, w)
+
+
+cdef void sum_woven "autograd_cy_sum_woven"(const real *row, real *y, const Along *w) noexcept nogil:
+    sum_elements(row, y, w, w.step)
+
+
+cdef inline void sum_elements(const real *row, real *y, const Along *w, npy_intp step) noexcept nogil:
     cdef npy_intp k, c
     cdef real total
     cdef const real *weights = <const real *> w.weights
@@ -221,11 +248,11 @@ cdef inline void sum_row(const real *row, real *y, const Along *w) noexcept nogi
         return
     if w.every == 2:
         for k in range(w.out):
-            y[k] = weights[2 * k] * row[starts[k]] + weights[2 * k + 1] * row[starts[k] + 1]
+            y[k] = weights[2 * k] * row[starts[k]] + weights[2 * k + 1] * row[starts[k] + step]
         return
     for k in range(w.out):
         total = 0
         for c in range(w.counts[k]):
-            total = total + weights[c] * row[starts[k] + c]
+            total = total + weights[c] * row[starts[k] + c * step]
         y[k] = total
         weights += w.most

@@ -3,7 +3,7 @@
 cimport cython
 
 from autograd_cy._core.arrays.channels cimport (
-    NARROW, channels_at_end, channels_second, has_channels_last, in_c_order, in_format)
+    channels_at_end, channels_second, has_channels_last, in_c_order, in_format)
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.batching.batched cimport BatchedTensor, batched
 from autograd_cy._core.graph.node cimport Node, Request
@@ -52,7 +52,7 @@ cdef cnp.ndarray multiplied(cnp.ndarray x, tuple taps, bint channels_last):
     """tapped(), with channels last if requested."""
     if not channels_last:
         return tapped(x, taps)
-    if len(taps) == 2 and cnp.PyArray_DIM(x, 1) > NARROW:
+    if len(taps) == 2:
         return channels_second(tapped(channels_at_end(x), taps + (None,)))
     return in_format(tapped(in_c_order(x, code_of(x)), taps), True)
 
