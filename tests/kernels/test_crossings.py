@@ -77,6 +77,8 @@ BLOCKS = {
     "conv_arrays.FEWEST": 32,  # crossed in test_channels_last.py, as are the next
     "conv_arrays.COLUMNS": 32,
     "conv_arrays.LANES": 16,
+    "conv_arrays.RESULTS": 8,
+    "conv_arrays.SOURCES": 4,
     "conv_arrays.SHORT": 256,
     "conv_arrays.WIDE": 8,
     "cross_entropy_loops.BLOCK": 1024,

@@ -421,7 +421,8 @@ def test_gradients_of_weights(sizes, groups, settings, threads):
         assert ag.equal(other, shared)
 
 
-SMALL_GROUPS = [(1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (3, 1), (2, 2)]  # channels and filters of each
+# channels and filters of each
+SMALL_GROUPS = [(1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (3, 1), (2, 2), (3, 3), (4, 4), (4, 8), (5, 4), (8, 2), (9, 2), (2, 9)]
 
 
 @pytest.mark.parametrize("groups", [1, 3, 8, 16, 17, 33, 64])
@@ -432,6 +433,16 @@ SMALL_GROUPS = [(1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (3, 1), (2, 2)]  # chann
 @pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
 def test_groups_of_few_channels(groups, settings, dtype, threads):
     """Results and all gradients are those of contiguous tensors, whatever the number of threads."""
+    check_groups(groups, settings, dtype, threads)
+
+
+@pytest.mark.parametrize("groups", [4, 8])
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
+def test_groups_of_few_channels_with_other_vectors(groups, dtype, level, threads):
+    check_groups(groups, {"padding": 1}, dtype, threads)
+
+
+def check_groups(groups, settings, dtype, threads):
     tolerance = 1e-4 if dtype is ag.float32 else 1e-11
     for channels, filters in SMALL_GROUPS:
         plain, results = numbers(3, groups * channels, 13, 35, dtype=dtype), []

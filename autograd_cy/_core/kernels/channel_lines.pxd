@@ -43,6 +43,7 @@ cdef struct Slab:
     npy_intp first, width       # channels of the copy
     npy_intp out                # the first channel of the result
     npy_intp times, period      # the number of pixels that make whole vectors, and their elements
+    npy_intp seen               # channels that a vector of the copy is picked from, at most
 
 cdef struct Space:              # a thread's working memory
     char *lines                 # the copy: (depths of the kernel, slots, sources, phases, columns, channels of the slab)
@@ -50,7 +51,8 @@ cdef struct Space:              # a thread's working memory
     char *weight                # (taps, sources, period)
     char *bias
     double *totals
-    npy_intp *channels          # for each source, the channel that each element of a slab is copied from
+    npy_intp *channels          # for each source, the channel that each element of a slab is copied from ...
+    void *lanes                 # ... and for each vector and source, the same from the vector's first on
     npy_intp *offsets           # of each tap and source in the copy ...
     npy_intp *weights           # ... and in the weight
     npy_intp *segments          # of products: places in both matrices, in bytes

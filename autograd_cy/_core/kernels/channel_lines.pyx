@@ -11,9 +11,15 @@ from libc.stdlib cimport malloc
 from libc.string cimport memset
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
+from autograd_cy._core.kernels.panels cimport vectors
 from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
+
+cdef extern from "channel_picks.h":
+    ctypedef void Picks(const void *x, npy_intp step, npy_intp n, const void *indices, npy_intp count, void *out,
+                        npy_intp out_step, npy_intp apart) noexcept nogil
+    Picks *picks[2]
 
 cdef enum:
     VECTORS = 2                 # of LANE_BYTES in a slab, at most
@@ -66,12 +72,13 @@ cdef inline npy_intp slots_of(const Pass *p, npy_intp lines) noexcept nogil:
 cdef Slab slab_of(const Pass *p, npy_intp number) noexcept nogil:
     cdef Slab slab
     if p.dense:
-        return Slab(number * p.slab, p.slab, number * p.results, 1, p.slab)
+        return Slab(number * p.slab, p.slab, number * p.results, 1, p.slab, 0)
     slab.first = slab.out = number * p.slab
     slab.width, slab.times = min(p.written - slab.first, p.slab), 1
     while slab.width * slab.times % p.lanes != 0:
         slab.times *= 2
     slab.period = slab.width * slab.times
+    slab.seen = (p.lanes // p.results + (2 if p.lanes % p.results else 1)) * p.sources
     return slab
 
 
@@ -126,7 +133,7 @@ cdef char *take_space(Pass *p, Space *space) noexcept nogil:
     """Allocate a thread's memory, to be freed by the returned address; NULL if there is none."""
     cdef npy_intp size = sizeof(float) if p.dtype_code == FLOAT32 else sizeof(double), all_taps = p.of.taps * p.sources
     cdef npy_intp period = p.slab * p.lanes, bytes
-    cdef npy_intp[8] sizes
+    cdef npy_intp[9] sizes
     cdef char *memory
     cdef int k
     sizes[0] = (p.of.kernel[0] * p.slots * p.sources * p.phases * p.columns * p.slab + period) * size
@@ -135,10 +142,11 @@ cdef char *take_space(Pass *p, Space *space) noexcept nogil:
     sizes[4] = all_taps * period * sizeof(double) if p.totals != NULL else 0
     sizes[5], sizes[6] = p.sources * p.slab * sizeof(npy_intp), 2 * all_taps * sizeof(npy_intp)
     sizes[7] = 2 * max(all_taps, p.lines) * sizeof(npy_intp)
+    sizes[8] = p.sources * p.slab * size
     if p.dense:
-        sizes[1] = sizes[2] = sizes[3] = sizes[5] = 0
+        sizes[1] = sizes[2] = sizes[3] = sizes[5] = sizes[8] = 0
     bytes = LANE_BYTES
-    for k in range(8):
+    for k in range(9):
         sizes[k] = parts_of(sizes[k], LANE_BYTES) * LANE_BYTES
         bytes += sizes[k]
     memory = <char *> malloc(bytes)
@@ -154,6 +162,7 @@ cdef char *take_space(Pass *p, Space *space) noexcept nogil:
     space.offsets = <npy_intp *> (<char *> space.channels + sizes[5])
     space.weights = space.offsets + all_taps
     space.segments = <npy_intp *> (<char *> space.offsets + sizes[6])
+    space.lanes = <char *> space.segments + sizes[7]
     return memory
 
 
@@ -172,6 +181,15 @@ cdef void prepare(const Pass *p, const Slab *slab, Space *space, real kind) noex
     for source in range(p.sources):
         for j in range(slab.width):
             space.channels[source * slab.width + j] = (slab.first + j) // p.results * p.sources + source
+    if has_picks(p, slab):
+        for source in range(p.sources):
+            for j in range(slab.width):
+                channel = space.channels[source * slab.width + j] - space.channels[j // p.lanes * p.lanes]
+                tap = (j // p.lanes * p.sources + source) * p.lanes + j % p.lanes
+                if real is float:
+                    (<int *> space.lanes)[tap] = <int> channel
+                else:
+                    (<long long *> space.lanes)[tap] = channel
     if p.totals != NULL:
         return
     for tap in range(p.of.taps):
@@ -199,30 +217,61 @@ cdef void copy_lines(const Pass *p, const Slab *slab, const Space *space, npy_in
             at = first + slot
             if 0 <= deep < p.size[0] and 0 <= at < p.size[1]:
                 x = <const real *> p.x + ((image * p.size[0] + deep) * p.size[1] + at) * p.size[2] * p.read
-                copy_line(p, slab, space.channels, x, out)
+                copy_line(p, slab, space, x, out)
             else:
                 memset(out, 0, size * sizeof(real))
             out += size
 
 
-cdef inline void copy_line(const Pass *p, const Slab *slab, const npy_intp *channels, const real *x,
-                           real *out) noexcept nogil:
-    cdef npy_intp source, phase, n, width = slab.width, column
-    for source in range(p.sources):
-        for phase in range(p.phases):
-            n = max(min(parts_of(p.size[2] - phase, p.phases), p.columns - p.left), <npy_intp> 0)
-            memset(out, 0, p.left * width * sizeof(real))
-            out += p.left * width
-            if p.dense or (p.sources == 1 and p.results == 1):
-                copy_pixels(out, width, x + phase * p.read + slab.first, p.phases * p.read, width, n)
-                out += n * width
-            else:
-                for column in range(n):
-                    pick(p, x + (phase + column * p.phases) * p.read, channels, slab, source, out)
-                    out += width
-            memset(out, 0, (p.columns - p.left - n) * width * sizeof(real))
-            out += (p.columns - p.left - n) * width
-        channels += width
+cdef inline bint has_picks(const Pass *p, const Slab *slab) noexcept nogil:
+    """Whether channels can be picked by vectors."""
+    return vectors() == 2 and slab.width % p.lanes == 0 and slab.seen <= 2 * p.lanes
+
+
+cdef inline void copy_line(const Pass *p, const Slab *slab, const Space *space, const real *x, real *out) noexcept nogil:
+    """Copy a line for each source and phase, with zeros at both ends."""
+    cdef npy_intp source, phase, n, width = slab.width, size = p.phases * p.columns * width, whole
+    cdef real *line
+    for phase in range(p.phases):
+        n = max(min(parts_of(p.size[2] - phase, p.phases), p.columns - p.left), <npy_intp> 0)
+        whole = pick_all(p, slab, space, x + phase * p.read, n, out + p.left * width, size)
+        for source in range(p.sources):
+            line = out + source * size
+            memset(line, 0, p.left * width * sizeof(real))
+            line += p.left * width
+            pick_some(p, slab, space, x + phase * p.read, whole, n, source, line)
+            memset(line + n * width, 0, (p.columns - p.left - n) * width * sizeof(real))
+        out += p.columns * width
+
+
+cdef inline npy_intp pick_all(const Pass *p, const Slab *slab, const Space *space, const real *x, npy_intp n, real *out,
+                              npy_intp apart) noexcept nogil:
+    """Copy pixels for all sources at once, by vectors; returns the number of pixels."""
+    cdef npy_intp k, channel, size = p.phases * p.read
+    cdef npy_intp left = <const real *> p.x + p.of.batch * p.size[0] * p.size[1] * p.size[2] * p.read - x
+    if p.dense or (p.sources == 1 and p.results == 1) or not has_picks(p, slab):
+        return 0
+    k = slab.width - p.lanes
+    left -= space.channels[k] + 2 * p.lanes         # no vector exceeds the array
+    n = min(n, left // size + 1 if left >= 0 else 0)
+    for k in range(slab.width // p.lanes):
+        channel = space.channels[k * p.lanes]
+        picks[0 if real is float else 1](
+            x + channel, size, n, <const char *> space.lanes + k * p.sources * LANE_BYTES, p.sources, out + k * p.lanes,
+            slab.width, apart)
+    return n
+
+
+cdef inline void pick_some(const Pass *p, const Slab *slab, const Space *space, const real *x, npy_intp column, npy_intp end,
+                           npy_intp source, real *out) noexcept nogil:
+    """Copy the pixels from a column on, for one source."""
+    cdef npy_intp width = slab.width
+    if p.dense or (p.sources == 1 and p.results == 1):
+        copy_pixels(out, width, x + slab.first, p.phases * p.read, width, end)
+        return
+    while column < end:
+        pick(p, x + column * p.phases * p.read, space.channels + source * width, slab, source, out + column * width)
+        column += 1
 
 
 cdef inline void pick(const Pass *p, const real *x, const npy_intp *channels, const Slab *slab, npy_intp source,

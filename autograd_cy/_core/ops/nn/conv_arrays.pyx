@@ -25,6 +25,8 @@ cdef enum:
     COLUMNS = 32            # ... if they have no more columns ...
     SHORT = 256             # ... or columns are not longer
     LANES = 16              # elements that make whole vectors
+    SOURCES = 4             # channels of a group, at most, that are copied for each; twice as many for two filters ...
+    RESULTS = 8             # ... and filters of a group, at most, that share vectors with other groups
 
 
 cdef Geometry geometry(tuple images, tuple weight, tuple result, tuple stride, tuple padding, tuple dilation,
@@ -77,7 +79,16 @@ cdef bint goes_by_lines(const Geometry *of, bint back) noexcept:
 cdef bint is_narrow(const Geometry *of, npy_intp columns) noexcept:
     """Whether a convolution, or the gradient of its images, is faster in C order, with copies: a product computes the columns
     of a whole vector."""
-    return columns <= NARROW and of.taps > 1 and not suits_planes(of)
+    return columns <= NARROW and of.taps > 1
+
+
+cdef bint suits_taps(const Geometry *of, npy_intp sources, npy_intp results) noexcept:
+    """Whether sums over taps are faster than products: groups of few channels, which together fill vectors. The copies for
+    each source cost more if a stride leaves fewer sums."""
+    cdef npy_intp most = SOURCES if results > 2 else 2 * SOURCES
+    if suits_planes(of):
+        return True
+    return sources <= most and results <= (RESULTS if of.stride[2] == 1 else NARROW) and of.groups * results >= LANES
 
 
 cdef tuple at_end(tuple sizes):
@@ -107,9 +118,10 @@ cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight
     """The convolution, an array of these sizes, in the kernel's type."""
     cdef int dtype_code = kernel_code(x)
     bias = None if bias is None else flat(bias, dtype_code)
-    if goes_by_channels(of, channels_last) and not is_narrow(of, of.filters):
+    cdef bint by_taps = suits_taps(of, of.channels, of.filters)
+    if goes_by_channels(of, channels_last) and (by_taps or of.stride[2] > 1 or not is_narrow(of, of.filters)):
         y, x = empty(dtype_code, at_end(sizes)), flat(channels_at_end(x), dtype_code)
-        if suits_planes(of):
+        if by_taps:
             convolve_taps(of, x, flat(channels_at_end(weight), dtype_code), bias, y)
         elif goes_by_lines(of, False):
             convolve_lines(of, x, padded(matrices_of(of, weight, dtype_code, False)), bias, y)
@@ -140,9 +152,10 @@ cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray w
     cdef int dtype_code = kernel_code(g)
     cdef cnp.ndarray x
     cdef Geometry back
-    if goes_by_channels(of, channels_last) and not is_narrow(of, of.channels):
+    cdef bint by_taps = suits_taps(of, of.filters, of.channels)
+    if goes_by_channels(of, channels_last) and (by_taps or not is_narrow(of, of.channels)):
         x, g = empty(dtype_code, at_end(sizes)), flat(channels_at_end(g), dtype_code)
-        if suits_planes(of):
+        if by_taps:
             convolve_taps_back(of, g, flat(channels_at_end(weight), dtype_code), x)
         elif is_convolution_back(of, &back) and not goes_by_lines(of, True):
             convolve_channels(&back, g, matrices_of(of, weight, dtype_code, True), None, x)
@@ -179,7 +192,7 @@ cdef cnp.ndarray correlated(const Geometry *of, cnp.ndarray x, cnp.ndarray g, tu
     if goes_by_channels(of, channels_last):
         weight = empty(dtype_code, at_end(sizes))
         x, g = flat(channels_at_end(x), dtype_code), flat(channels_at_end(g), dtype_code)
-        if suits_planes(of):
+        if suits_taps(of, of.channels, of.filters):
             correlate_taps(of, x, g, weight)
         elif of.taps > 1 and of.out[2] >= WIDE:
             correlate_lines(of, x, g, weight)

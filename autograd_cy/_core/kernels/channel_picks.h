@@ -1,0 +1,33 @@
+/* Pixels whose channels are repeated, or picked, for the groups of a convolution: see channel_lines.pyx. */
+#ifndef AUTOGRAD_CY_CHANNEL_PICKS_H
+#define AUTOGRAD_CY_CHANNEL_PICKS_H
+
+#include "tiles.h"
+
+/* From each of n pixels, `count` vectors: each permutes two vectors of the pixel. `indices` has an integer as wide as an element
+   for each lane. Pixels are `step` elements apart; the results of a pixel, `apart`. */
+typedef void Picks(const void *x, npy_intp step, npy_intp n, const void *indices, npy_intp count, void *out, npy_intp out_step,
+                   npy_intp apart);
+
+#if defined(FUSED)
+#define PICKS(name, type, index) \
+    FUSED("avx512f") static void name(const void *x, npy_intp step, npy_intp n, const void *indices, npy_intp count, \
+                                      void *out, npy_intp out_step, npy_intp apart) { \
+        typedef type vector __attribute__((vector_size(64), aligned(sizeof(type)), may_alias)); \
+        typedef index lanes __attribute__((vector_size(64), aligned(sizeof(type)), may_alias)); \
+        const type *pixel = x; \
+        type *to = out; \
+        for (; n > 0; n--, pixel += step, to += out_step) { \
+            const vector a = ((const vector *) pixel)[0], b = ((const vector *) pixel)[1]; \
+            for (npy_intp k = 0; k < count; k++) \
+                *(vector *) (to + k * apart) = __builtin_shuffle(a, b, ((const lanes *) indices)[k]); \
+        } \
+    }
+PICKS(picks_f32, float, int)
+PICKS(picks_f64, double, long long)
+static Picks *const picks[2] = {picks_f32, picks_f64};
+#else
+static Picks *const picks[2] = {0, 0};
+#endif
+
+#endif
