@@ -32,8 +32,8 @@ __all__ = [
     "flipud", "float", "float4_e2m1fn_x2", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz",
     "float8_e8m0fnu", "float16", "float32", "float64", "float_power", "floor", "floor_", "floor_divide", "fmax",
     "fmin", "fmod", "frac", "frac_", "frexp", "gather", "gcd", "gcd_", "ge", "geqrf", "ger", "gradient", "greater",
-    "greater_equal", "gt", "half", "hardshrink", "heaviside", "histc", "histogram", "histogramdd", "hsplit",
-    "hstack", "hypot", "i0", "i0_", "igamma", "igammac", "imag", "index_add", "index_copy", "index_fill",
+    "greater_equal", "gt", "half", "hardshrink", "hash_tensor", "heaviside", "histc", "histogram", "histogramdd",
+    "hsplit", "hstack", "hypot", "i0", "i0_", "igamma", "igammac", "imag", "index_add", "index_copy", "index_fill",
     "index_put", "index_put_", "index_reduce", "index_select", "inner", "int", "int1", "int2", "int3", "int4",
     "int5", "int6", "int7", "int8", "int16", "int32", "int64", "inverse", "isclose", "isfinite", "isin", "isinf",
     "isnan", "isneginf", "isposinf", "isreal", "istft", "kron", "kthvalue", "lcm", "lcm_", "ldexp", "ldexp_", "le",
@@ -569,6 +569,10 @@ def gt(input: Tensor, other: _Operand, *, out: Tensor | None = None) -> Tensor:
 half: dtype
 def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
     """0 where input is between -lambd and lambd, otherwise input."""
+def hash_tensor(
+    input: Tensor, dim: _Dims = ..., *, keepdim: _bool = False, mode: _int = 0, out: Tensor | None = None
+) -> Tensor:
+    """the bits of all elements, or along `dim`, joined by xor."""
 def heaviside(input: Tensor, values: Tensor, *, out: Tensor | None = None) -> Tensor:
     """0 where input is negative, 1 where it is positive, and `values` where it is 0."""
 def histc(

@@ -92,7 +92,8 @@ def compare(row, sample, second):
 MAY_REFUSE = (
     r"(fft|linalg|special)\.|.*(conv|pool|norm|rnn|lstm|gru|grid|fold|bag|interpolate|upsample|attention|cholesky|hist)|"
     r".*(cross_entropy|nll_loss|ctc_loss|polynomial|inverse|solve|matrix_power|matrix_exp|dist|gamma|quantile|det|qr|svd|lu)|"
-    r"(view_as_complex|complex|polar|stft|orgqr|ormqr|geqrf|erfinv|i0|igammac|nn.functional.affine_grid|affine_grid_generator)$"
+    r"(view_as_complex|complex|polar|stft|orgqr|ormqr|geqrf|erfinv|i0|igammac|nn.functional.affine_grid|affine_grid_generator|"
+    r"hash_tensor)$"
 )
 
 

@@ -161,6 +161,20 @@ def counts(make):
     yield S(make())
 
 
+def joined_bits(x, dim=(), keepdim=False):
+    """The bits of all numbers, or along some dimensions, by xor."""
+    bits = np.asarray(x.astype(np.float64 if x.dtype.kind in "fV" else np.int64)).view(np.uint64)
+    return np.bitwise_xor.reduce(bits, (dim or tuple(range(x.ndim))) if isinstance(dim, tuple) else dim, keepdims=keepdim)
+
+
+def hashed(make):
+    yield S(make.of([[0.5, 1.0, 2.0], [0.0, 0.0, 1.5]]))
+    yield S(make.of([[0.5, 1.0, 2.0], [0.0, 0.0, 1.5]]), 1)
+    yield S(make.of([[0.5, 1.0, 2.0], [0.0, 0.0, 1.5]]), -2, keepdim=True)
+    yield S(make.of([[0.5, 1.0, 2.0], [0.0, 0.0, 1.5]]), (0, -1))
+    yield S(make())
+
+
 def repeated(make):
     rows = make.of([[1.0, 2.0, 2.0], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0]])
     yield S(rows[0])
@@ -230,6 +244,7 @@ SORTING += [
     OpInfo("argwhere", lambda x: np.argwhere(x), sparse, **PLACES),
     OpInfo("nonzero_static", nonzero_static, sparse_sizes, **PLACES),
     OpInfo("count_nonzero", lambda x, dim=None: np.count_nonzero(x, axis=dim), counts, **PLACES),
+    OpInfo("hash_tensor", joined_bits, hashed, dtypes=(), forward=REAL, result=lambda _: "uint64"),
     OpInfo("unique", unique, repeated, **DIFFERENT),
     OpInfo("unique_consecutive", consecutive, different, extremes=repeated, **DIFFERENT),
     OpInfo("searchsorted", searchsorted, sequences, extremes=longer_sequences, **NUMBERS),

@@ -397,8 +397,10 @@ cdef object as_type(object g, dtype wanted):
 
 
 cdef long long int64_of(object number) except? -1:
-    """An int; ValueError if it has more than 64 bits."""
+    """An int, TypeError for a bool; ValueError if it has more than 64 bits."""
     cdef int overflow = 0
+    if number is True or number is False:
+        raise TypeError("the argument must be int, not bool")
     cdef long long value = PyLong_AsLongLongAndOverflow(number, &overflow)
     if overflow:
         raise ValueError(f"Overflow when unpacking long long: {number}")
@@ -408,6 +410,8 @@ cdef long long int64_of(object number) except? -1:
 cdef int wrap_dim(object dim, int ndim) except -1:
     """A dimension counted from the front; IndexError if it is out of range (a 0-d tensor accepts 0 and -1)."""
     cdef int n = max(ndim, 1)
+    if dim is True or dim is False:
+        raise TypeError("argument 'dim' must be int, not bool")
     cdef long long d = int64_of(dim)
     if not -n <= d < n:
         raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")

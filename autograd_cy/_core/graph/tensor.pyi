@@ -600,6 +600,8 @@ class Tensor(TensorBase):
         """the tensor as torch.float16; itself if it is that."""
     def hardshrink(self, lambd: _float = 0.5) -> Tensor:
         """0 where input is between -lambd and lambd, otherwise input."""
+    def hash_tensor(self, dim: _Dims = ..., *, keepdim: _bool = False, mode: _int = 0) -> Tensor:
+        """the bits of all elements, or along `dim`, joined by xor."""
     def heaviside(self, values: Tensor) -> Tensor:
         """0 where input is negative, 1 where it is positive, and `values` where it is 0."""
     def heaviside_(self, values: Tensor) -> Tensor:
