@@ -31,6 +31,7 @@ from ._random.streams import check_bound as _check_bound
 from ._random.streams import default_generator
 from ._random.streams import drawn as _drawn
 from ._random.streams import integers as _integers
+from ._random.streams import narrowed as _narrowed
 from ._random.streams import normal_numbers as _normal_numbers
 from ._random.streams import permutations as _permutations
 from ._random.streams import uniform_numbers as _uniform_numbers
@@ -282,7 +283,7 @@ def randint(
         raise RuntimeError(f"randint: expects 'from' to be less than 'to', but got from={low} >= to={high}")
     for name, value in (("from", low), ("to - 1", high - 1)):
         _check_bound(dtype, name, value)
-
+    low, high = _narrowed(dtype, low, high)
     return _drawn(_functools.partial(_integers, low, high), shape, "randint", generator, dtype, requires_grad, out)
 
 

@@ -115,7 +115,7 @@ table = [
         real="where(c * c < 0.25, a + c * (b - a), b - (b - a) * (1 - c))", da="g * (1 - c)", db="g * c", dc="g * (b - a)",
         node="LerpBackward1", saved=("self", "end", "weight"), kinds="r", forward_kinds="rc", public=False),
     Row("lerp_number", "input, end, weight", same_as="lerp_tensor", da="g * (1 - c)", db="g * c", node="LerpBackward0",
-        saved=("self", "end", None), kinds="r", numbers=1, constants=("weight",), public=False),
+        saved=("self", "end", None), kinds="r", numbers=1, constants=("weight",), opmath=True, public=False),
     Row("add_product", "input, tensor1, tensor2", y="a + b * c", da="g", db="g * c", dc="g * b", node="AddcmulBackward0",
         saved=("self", "tensor1", "tensor2"), kinds="r", forward_kinds="irc", constants=("value",), public=False),
     Row("add_quotient", "input, tensor1, tensor2", y="a + b / c", da="g", db="g / c", dc="-g * (b * (1 / c) * (1 / c))",

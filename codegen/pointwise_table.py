@@ -65,7 +65,7 @@ basic = [
     Row("abs", y="absolute(a)", da="g * sgn(a)", kinds="r", holomorphic=False, result="REAL_PART", without=("BOOL", "UINT8"),
         methods=("abs", "absolute")),
     Row("sgn", y="sgn(a)", da=("zeros(g)", "where(a == 0, 0, (g - y * real(conj(y) * g)) / abs(a))"), kinds="",
-        forward_kinds="irc", holomorphic=False),
+        forward_kinds="birc", holomorphic=False),
     Row("conj", y="conjugate(a)", da="conj(g)", holomorphic=False, public=False),
     Row("maximum", y="maximum(a, b)", da="where(a == b, g / 2, where(a < b, 0, g))",
         db="where(a == b, g / 2, where(b < a, 0, g))", kinds="r", without=COMPLEX, in_place=False),

@@ -27,6 +27,11 @@ def construct(args: tuple[Any, ...], kwargs: dict[str, Any], dtype: dtypes.dtype
     where = given.pop("device", None)
     if where is not None:
         kind = Device(where).type
+        if isinstance(args[0] if args else given.get("other"), Tensor):
+            raise RuntimeError(
+                "Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported.  Use "
+                "torch.tensor(...) or torch.as_tensor(...) instead."
+            )
         if kind != "cpu":
             raise RuntimeError(f"legacy constructor expects device type: cpu but device type: {kind} was passed")
     if not args and not given:

@@ -26,7 +26,17 @@ from .._core.ops.random_fills import (
 from .._core.runtime.entry import public
 from .._creation import integer
 from . import Generator
-from .streams import check_bound, check_draws, drawn, integers, parameter_of, refuse_unbatched, source_of, type_word
+from .streams import (
+    check_bound,
+    check_draws,
+    drawn,
+    integers,
+    narrowed,
+    parameter_of,
+    refuse_unbatched,
+    source_of,
+    type_word,
+)
 
 _LEFT_OUT: Any = object()
 
@@ -153,6 +163,7 @@ def random_(self: Tensor, from_: int | None = None, to: Any = _LEFT_OUT, *, gene
         raise RuntimeError(f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}")
     for name, value in (("from", low), ("to - 1", high - 1)):
         check_bound(dtype, name, value)
+    low, high = narrowed(dtype, low, high)
     if not open_levels():
         check_fill(self, generator, "random_")
         return drawn_into(self, integers(low, high, tuple(self.shape), "random_", generator, dtype), node, "random_")

@@ -145,6 +145,22 @@ def check_bound(dtype: np.dtype, name: str, value: int) -> None:
     )
 
 
+def narrowed(dtype: np.dtype, low: int, high: int) -> tuple[int, int]:
+    """The range from low to high - 1, less the integers that a float type rounds to ones outside."""
+    if kind_of(dtype) != "f" or (can_hold(dtype, low) and can_hold(dtype, high - 1)):
+        return low, high
+    first, last = (int(np.array(value).astype(dtype)) for value in (low + 1, high - 1))
+    gap_at = int(finfo_of(dtype).nmant)
+    low = low if first >= low else first + (1 << abs(low + 1).bit_length() - 1 >> gap_at)
+    high = high if last < high else last - (1 << abs(high - 1).bit_length() - 1 >> gap_at)
+    if low >= high:
+        raise RuntimeError(
+            "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got "
+            f"from={low} >= to={high}"
+        )
+    return low, high
+
+
 @functools.cache
 def _largest(dtype: np.dtype) -> int:
     return int(float(finfo_of(dtype).max))

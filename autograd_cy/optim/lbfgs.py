@@ -95,7 +95,8 @@ class LBFGS(Optimizer):
             is_first = state["n_iter"] == 1
             direction = self._direction(state, memory, flat, group["history_size"], is_first)
             before, lr = loss, float(group["lr"])
-            t = min(1.0, 1.0 / flat.abs().sum().item()) * lr if is_first else lr
+            length = flat.abs().sum().item()
+            t = min(1.0, 1.0 / length) * lr if is_first and length else lr
             slope = flat.dot(direction).item()
             memory.update(d=direction, t=t, prev_flat_grad=flat.clone(), prev_loss=loss)
             if slope > -tolerance:

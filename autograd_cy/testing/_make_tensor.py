@@ -12,6 +12,7 @@ from .._core.arrays.dtypes import finfo_of, kind_of
 from .._core.graph.tensor import Tensor, from_array
 from .._core.runtime.entry import public
 from .._creation import resolve, sizes
+from .._settings.default_device import get_default
 
 Number = int | float
 
@@ -38,7 +39,7 @@ def make_tensor(
     * `requires_grad`: for float and complex types.
     * `noncontiguous`: the result has gaps between its elements; one of less than two elements has none.
     * `exclude_zero`: zeros become the smallest positive number of the dtype that has full precision, or 1.
-    * `memory_format` has to be None: PyTorch's other orders of dimensions aren't there.
+    * `memory_format`: the order of the dimensions in memory.
 
     Raises ValueError if `low` and `high` are no range, or none of the dtype; TypeError if `dtype` is no dtype.
 
@@ -62,13 +63,16 @@ def make_tensor(
                 f"The parameters `noncontiguous` and `memory_format` are mutually exclusive, "
                 f"but got {noncontiguous=} and {memory_format=}"
             )
-        raise TypeError(f"make_tensor(): argument 'memory_format' must be None, not {type(memory_format).__name__}")
     size = sizes("make_tensor", (shape,))
     first, end = _limits(dtype, kind, low, high)
     values = _draw_fractions(kind, size, first, end) if kind_of(kind) in "fc" else _draw_integers(kind, size, first, end)
     if exclude_zero:
         values[values == 0] = finfo_of(kind).tiny if kind_of(kind) in "fc" else 1
     result = from_array(_with_gaps(values) if noncontiguous and values.size > 1 else values)
+    if memory_format is not None:
+        result = result.clone(memory_format=memory_format)
+    if device is None:
+        result = result.to(get_default())
     result.requires_grad = requires_grad
     return result
 

@@ -170,3 +170,11 @@ def test_type_of_the_class_itself_is_the_default():
 @pytest.mark.skipif(IS_TORCH, reason="PyTorch has all of its own names")
 def test_typed_names_are_listed():
     assert set(TYPED) <= set(dir(torch))
+
+
+@pytest.mark.parametrize("call", [torch.Tensor, torch.FloatTensor, torch.ones(1).new])
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_a_tensor_and_a_device_are_refused(call, device):
+    """The device "cpu" was accepted."""
+    with pytest.raises(RuntimeError, match=r"\(tensor, device=device\) is not supported"):
+        call(torch.ones(2), device=device)

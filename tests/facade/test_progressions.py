@@ -81,3 +81,10 @@ def test_vander_has_a_gradient():
 def test_vander_refuses(x, n, error):
     with pytest.raises(RuntimeError, match=error):
         ag.vander(x, n)
+
+
+def test_an_out_of_as_many_elements_keeps_its_shape():
+    x = ag.zeros(2, 3)
+    with pytest.warns(UserWarning, match="torch.range is deprecated"):
+        ag.range(0, 3, out=x.narrow(1, 1, 2))
+    assert x.tolist() == [[0, 0, 1], [0, 2, 3]]

@@ -154,3 +154,20 @@ def test_sizes_beyond_those_of_the_short_way():
     for function in (torch.rand, torch.randn, torch.zeros, lambda *sizes: torch.randint(3, sizes)):
         assert function(*[1] * 40).shape == (1,) * 40
         assert function(0, 2**31).shape == (0, 2**31)
+
+
+@pytest.mark.parametrize(("low", "high", "least", "most"), [
+    (0, 32752, 0, 32736), (0, 4096, 0, 4092), (-4099, 0, -4100, -1), (5, 2053, 5, 2052), (0, 2049, 0, 2048),
+])  # fmt: skip
+@pytest.mark.filterwarnings("ignore:.*is out of bounds:UserWarning")
+def test_float16_numbers_are_not_rounded_to_the_end(low, high, least, most):
+    """32751 is 32752 in float16, which random_(0, 32752) returned."""
+    drawn = torch.empty(100000, dtype=torch.float16).random_(low, high)
+    assert (drawn.min().item(), drawn.max().item()) == (least, most)
+    assert least <= torch.randint(low, high, (1000,), dtype=torch.float16).min() and drawn.max() <= most
+
+
+@pytest.mark.filterwarnings("ignore:.*is out of bounds:UserWarning")
+def test_a_range_without_numbers_of_float16_is_refused():
+    with pytest.raises(RuntimeError, match="'from' casted to dtype to be less than 'to' casted to dtype"):
+        torch.empty(3, dtype=torch.float16).random_(-4099, -4097)

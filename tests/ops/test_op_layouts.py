@@ -48,8 +48,8 @@ def backwards(array):
 
 def offset(array):
     """Contiguous, in the middle of a larger array."""
-    room = np.zeros(array.size + 3, array.dtype)
-    view = room[3:].reshape(array.shape)
+    room = np.zeros(array.size + 2, array.dtype)     # an even number, for view_as_complex
+    view = room[2:].reshape(array.shape)
     view[...] = array
     return view
 

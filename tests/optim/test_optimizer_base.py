@@ -3,6 +3,7 @@
 import copy
 import pickle
 import warnings
+from math import inf
 
 import pytest
 
@@ -215,3 +216,10 @@ def test_nothing_warns():
         warnings.simplefilter("error")
         for name in ("SGD", "Adam", "Adafactor", "ASGD", "Rprop"):
             getattr(ag.optim, name)([leaf(1.0)]).step()
+
+
+def test_lbfgs_takes_a_gradient_of_zeros():
+    """Its first step is divided by the gradient's length; a negative tolerance lets it go on at 0: ZeroDivisionError."""
+    w = ag.zeros((), requires_grad=True)
+    optimizer = ag.optim.LBFGS([w], lr=0.5, tolerance_grad=-inf)
+    assert optimizer.step(lambda: ag.tensor(10.0)).item() == 10 and w.item() == 0

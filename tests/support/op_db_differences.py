@@ -69,7 +69,6 @@ DIFFERENCES: dict[str, dict[str, str]] = {
     "gather": {"*": "indices in uint8"},
     "index_add": {"values": "alpha=-1 for uint8"},
     "sum_to_size": {"values": "sums of bools and uint8 stay what they are"},
-    "sgn": {"values": "of bools", "in_place": "of bools"},
     "topk": {"values": "which of equal elements are taken", "out_argument": "which of equal elements are taken"},
     "view_as_complex": {"values": "no complex numbers of two float16"},
     "nn.functional.max_pool2d": _CHANNELS_LAST, "nn.functional.max_unpool2d": _CHANNELS_LAST,

@@ -39,7 +39,7 @@ def extremum(value, index, pairwise):
 
 def sgn(x):
     """NumPy's sign, but that of a real NaN is 0."""
-    return np.sign(x) if x.dtype.kind == "c" else np.sign(np.nan_to_num(x, nan=0.0))
+    return x if x.dtype.kind == "b" else np.sign(x) if x.dtype.kind == "c" else np.sign(np.nan_to_num(x, nan=0.0))
 
 
 def add(x, y, alpha=1):

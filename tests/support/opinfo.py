@@ -118,7 +118,7 @@ ELEMENTWISE = [
     _unary("real", np.real, result="real", method=False),
     _unary("imag", np.imag, dtypes=COMPLEX, forward=(), result="real", method=False),
     _unary("conj", np.conj, result="first"),
-    _unary("sgn", ref.sgn, domain=NONZERO, forward=NO_BOOL, result="first"),
+    _unary("sgn", ref.sgn, domain=NONZERO, forward=BOOL + NO_BOOL, result="first"),
 ]
 
 LOGICAL = [

@@ -102,9 +102,10 @@ def test_dtype_and_device_have_to_be_given(options):
         make_tensor(2, **options)
 
 
-def test_memory_formats_are_not_there():
-    with pytest.raises(TypeError, match="'memory_format' must be None"):
-        make_tensor(2, dtype=ag.float32, device="cpu", memory_format="channels_last")
+def test_memory_formats_and_the_device_of_the_surrounding_block():
+    assert make_tensor(2, 3, 4, 5, dtype=ag.int64, device="cpu", memory_format=ag.channels_last).stride() == (60, 1, 15, 3)
+    with ag.device("meta"):
+        assert make_tensor(2, dtype=ag.float32, device=None).is_meta
     with pytest.raises(ValueError, match="`noncontiguous` and `memory_format` are mutually exclusive"):
         make_tensor(2, dtype=ag.float32, device="cpu", memory_format="channels_last", noncontiguous=True)
 

@@ -7,9 +7,9 @@ applies the rules.
 _PATHS = {
     "one type": """
         addbmm addmm addmv amax amin argmax argmin baddbmm bmm bucketize chain_matmul complex cross cummax cummin det
-        diag dot gather hash_tensor histc index_add index_copy index_select inner inverse isin kthvalue log_softmax logcumsumexp
-        masked_select matmul matrix_power median mm mode msort mv nan_to_num nanmedian norm polar renorm scatter
-        scatter_add searchsorted slice_scatter slogdet softmax take take_along_dim tensordot topk tril triu vdot where
+        diag dot gather hash_tensor histc index_add index_copy index_select inner inverse isin kthvalue log_softmax
+        logcumsumexp masked_select matmul matrix_power median mm mode msort mv nan_to_num nanmedian norm polar renorm
+        scatter scatter_add searchsorted slice_scatter slogdet softmax take take_along_dim tensordot topk tril triu vdot where
 
         linalg.cholesky linalg.cross linalg.det linalg.eigvalsh linalg.inv linalg.matrix_norm linalg.matrix_power
         linalg.multi_dot linalg.norm linalg.solve linalg.svdvals linalg.vecdot linalg.vector_norm

@@ -102,7 +102,8 @@ def lerp(input, end, weight):
     cdef Tensor x = as_tensor(input, "lerp"), y = tensor_argument(end, "lerp", "end", 2)
     check_type(x, y, "end")
     if isinstance(weight, Tensor):
-        check_type(x, <Tensor> weight, "weight")
+        if cnp.PyArray_NDIM((<Tensor> weight).array):
+            check_type(x, <Tensor> weight, "weight")
         return ternary(OP_lerp_tensor, x, y, weight)
     if number_code(weight) < 0:
         raise TypeError(f"lerp(): argument 'weight' (position 3) must be Tensor or Number, not {type(weight).__name__}")

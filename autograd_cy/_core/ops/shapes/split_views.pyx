@@ -373,7 +373,19 @@ def view_as_complex(input):
         return record_linear(ViewAsComplexBackward0, (), x, np.empty(shape_of(x)[:-1], whole))
     if cnp.PyArray_STRIDE(x.array, cnp.PyArray_NDIM(x.array) - 1) != d.itemsize:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
+    check_even_strides(x, d.itemsize)
     return record_view(ViewAsComplexBackward0, (), x, x.array.view(whole)[..., 0])
+
+
+cdef int check_even_strides(Tensor x, int itemsize) except -1:
+    """Refuse a view of which a complex number would begin at an odd element of the memory."""
+    cdef int axis
+    for axis in range(cnp.PyArray_NDIM(x.array) - 1):
+        if cnp.PyArray_DIM(x.array, axis) != 1 and cnp.PyArray_STRIDE(x.array, axis) // itemsize % 2:
+            raise RuntimeError("Tensor must have a stride divisible by 2 for all but last dimension")
+    if (<object> x).storage_offset() % 2:
+        raise RuntimeError("Tensor must have a storage_offset divisible by 2")
+    return 0
 
 
 @op(methods=(), batch=on_values)
