@@ -182,16 +182,23 @@ cdef void turn_blocks(const Turned *p, const cython.floating *x, cython.floating
 cdef inline void turn_tile(const Turned *p, const cython.floating *x, cython.floating *y, npy_intp height,
                            npy_intp width) noexcept nogil:
     """Transpose a tile along the longer side: cache lines that lie far apart evict each other."""
-    cdef npy_intp whole = height // 4 * 4 if width >= 4 else 0, right = width // 4 * 4 if height >= 4 else 0, i, j, k
-    for k in range(whole // 4 * (right // 4)):
-        if p.columns > p.rows:
-            i, j = k // (right // 4) * 4, k % (right // 4) * 4
-        else:
-            i, j = k % (whole // 4) * 4, k // (whole // 4) * 4
-        if cython.floating is float:
-            turn_4x4_f32(<const char *> (x + i * p.columns + j), p.columns * sizeof(float), y + j * p.rows + i, p.rows)
-        else:
-            turn_4x4_f64(<const char *> (x + i * p.columns + j), p.columns * sizeof(double), y + j * p.rows + i, p.rows)
+    cdef npy_intp whole = height // 4 * 4 if width >= 4 else 0, right = width // 4 * 4 if height >= 4 else 0, i, j
+    if p.columns > p.rows:
+        for i in range(0, whole, 4):
+            for j in range(0, right, 4):
+                turn_4x4(p, x, y, i, j)
+    else:
+        for j in range(0, right, 4):
+            for i in range(0, whole, 4):
+                turn_4x4(p, x, y, i, j)
     for i in range(height):
         for j in range(right if i < whole else 0, width):
             y[j * p.rows + i] = x[i * p.columns + j]
+
+
+cdef inline void turn_4x4(const Turned *p, const cython.floating *x, cython.floating *y, npy_intp i,
+                          npy_intp j) noexcept nogil:
+    if cython.floating is float:
+        turn_4x4_f32(<const char *> (x + i * p.columns + j), p.columns * sizeof(float), y + j * p.rows + i, p.rows)
+    else:
+        turn_4x4_f64(<const char *> (x + i * p.columns + j), p.columns * sizeof(double), y + j * p.rows + i, p.rows)

@@ -25,14 +25,16 @@ cdef extern from *:
             npy_intp bytes = p * sizeof(type); \\
             if (bytes < 32) return 0; \\
             for (; bytes >= 64; bytes -= 64, b += 64, out += 64) \\
-                name##_rows2(a, a_row, a_column, b, b_row, out, out_row, m, n, 0, 64, add, ONE_SEGMENT, 1); \\
+                name##_rows2(a, a_row, a_column, b, b_row, out, out_row, m, n, 0, 64, add ? out : NULL, out_row, \\
+                             ONE_SEGMENT, 1); \\
             if (bytes >= 32) { \\
-                name##_rows1(a, a_row, a_column, b, b_row, out, out_row, m, n, 0, 32, add, ONE_SEGMENT, 1); \\
+                name##_rows1(a, a_row, a_column, b, b_row, out, out_row, m, n, 0, 32, add ? out : NULL, out_row, \\
+                             ONE_SEGMENT, 1); \\
                 bytes -= 32, b += 32, out += 32; \\
             } \\
             if (bytes > 0) \\
                 name##_rows1(a, a_row, a_column, b + bytes - 32, b_row, out + bytes - 32, out_row, m, n, 32 - bytes, 32, \\
-                             add, ONE_SEGMENT, 1); \\
+                             add ? out + bytes - 32 : NULL, out_row, ONE_SEGMENT, 1); \\
             return p; \\
         }
     PRODUCT(product_f32, float)
@@ -66,7 +68,8 @@ cdef void multiply_blocks(int dtype_code, Block a, Block b, Block out, npy_intp 
         else:
             multiply_small(a, b, out, m, n, p, add, <double *> spare)
     elif has_panels(dtype_code, m, p):
-        multiply_by_panels(dtype_code, a.data, a.row, a.column, b.data, b.row, b.column, out.data, out.row, m, n, p, add)
+        multiply_by_panels(dtype_code, a.data, a.row, a.column, b.data, b.row, b.column, out.data, out.row, m, n, p,
+                           out.data if add else NULL, out.row)
     else:
         multiply_by_blas(dtype_code, a, b, out, m, n, p, add, spare)
 

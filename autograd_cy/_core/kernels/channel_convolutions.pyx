@@ -7,7 +7,7 @@ weight's gradient, slices of the blocks. Most larger kernels are multiplied line
 """
 
 from libc.stdlib cimport free, malloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 import numpy as np
 
@@ -190,27 +190,26 @@ cdef void forward_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nog
 cdef inline void forward(Pass *p, npy_intp number, npy_intp end, real kind) noexcept nogil:
     """Some blocks, counted through groups."""
     cdef const Geometry *of = p.of
-    cdef npy_intp size = sizeof(real), row = of.groups * of.filters, group, place, last, k
+    cdef npy_intp size = sizeof(real), row = of.groups * of.filters, group, place, last
     cdef real *memory = take_memory(p, kind)
     cdef real *y
+    cdef const char *bias
     if memory == NULL:
         return
     while number < end:
         group, place = number // p.blocks, number % p.blocks * p.block
         last = min(place + p.block, of.batch * of.places)
         y = <real *> p.y + place * row + group * of.filters
-        if p.bias != NULL:
-            for k in range(last - place):
-                memcpy(y + k * row, <const real *> p.bias + group * of.filters, of.filters * size)
+        bias = NULL if p.bias == NULL else <const char *> (<const real *> p.bias + group * of.filters)
         multiply_patches(p, group, place, last, memory, <const char *> (<const real *> p.matrices
-                         + group * p.length * of.filters), of.filters, <char *> y, row * size)
+                         + group * p.length * of.filters), of.filters, bias, <char *> y, row * size)
         number += 1
     free(memory)
 
 
 cdef inline void multiply_patches(Pass *p, npy_intp group, npy_intp place, npy_intp last, real *memory, const char *matrix,
-                                  npy_intp columns, char *y, npy_intp row) noexcept nogil:
-    """y = the patches of some places times a matrix; added to y if there is a bias."""
+                                  npy_intp columns, const char *bias, char *y, npy_intp row) noexcept nogil:
+    """y = the patches of some places times a matrix, plus the bias (or NULL)."""
     cdef const Geometry *of = p.of
     cdef npy_intp size = sizeof(real), patch = p.step
     cdef real *patches = memory
@@ -220,7 +219,7 @@ cdef inline void multiply_patches(Pass *p, npy_intp group, npy_intp place, npy_i
     else:
         walk_places(of, <real *> p.x, group, place, last, memory)
     multiply_by_panels(p.dtype_code, <const char *> patches, patch * size, size, matrix, columns * size, size, y, row,
-                       last - place, p.length, columns, p.bias != NULL)
+                       last - place, p.length, columns, bias, 0)
 
 
 # backward
@@ -272,7 +271,8 @@ cdef inline void correlate(Pass *p, npy_intp number, npy_intp end, real kind) no
                 walk_places(of, <real *> p.x, group, place, last, memory)
             multiply_by_panels(p.dtype_code, <const char *> (<const real *> p.y + place * row + group * of.filters), size,
                                row * size, <const char *> patches, patch * size, size, total, p.length * size, of.filters,
-                               last - place, p.length, block > p.blocks * slice // p.slices)
+                               last - place, p.length,
+                               total if block > p.blocks * slice // p.slices else NULL, p.length * size)
         number += 1
     free(memory)
 

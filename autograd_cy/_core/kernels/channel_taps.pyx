@@ -151,15 +151,13 @@ cdef inline void multiply_line(const Pass *p, const Slab *slab, const Space *spa
     """The same by a product. Taps with adjacent pixels are one segment."""
     cdef npy_intp size = sizeof(real), step = p.results_phases * p.written, run = run_of(p), k
     cdef const real *matrix = <const real *> p.weight + slab.first * p.of.taps * p.row
+    cdef const char *bias = NULL if p.bias == NULL else <const char *> (<const real *> p.bias + slab.out)
     for k in range(taps // run):
         space.segments[2 * k] = space.offsets[k * run] * size
         space.segments[2 * k + 1] = space.weights[k * run] * p.row * size
-    if p.bias != NULL:
-        for k in range(n):
-            copy_run(y + k * step, <const real *> p.bias + slab.out, p.results * size)
     panel_product(p.dtype_code, p.results * size)(
         <const char *> seen, p.spacing * slab.width * size, size, <const char *> matrix, p.row * size, <char *> y, step * size,
-        n, run * slab.width, p.results * size, p.bias != NULL, space.segments, taps // run)
+        n, run * slab.width, p.results * size, bias, 0, space.segments, taps // run)
 
 
 cdef inline npy_intp run_of(const Pass *p) noexcept nogil:
@@ -327,7 +325,8 @@ cdef inline void multiply_lines(const Pass *p, const Slab *slab, const Space *sp
                                 npy_intp first, npy_intp end, bint add, real *sums) noexcept nogil:
     """For each tap (or adjacent taps), the incoming gradient times the pixels. Each line is a segment."""
     cdef npy_intp size = sizeof(real), taps = find_taps(p, slab, space, depth, first, first, 0), run = run_of(p), k = 0
-    cdef npy_intp line = p.out[2] * p.written, further = to_next_line(p, slab)
+    cdef npy_intp line = p.out[2] * p.written, further = to_next_line(p, slab), row
+    cdef char *out
     cdef const real *g = <const real *> p.y + ((image * p.out[0] + depth) * p.out[1] + first) * line + slab.out
     for k in range(end - first):
         space.segments[2 * k], space.segments[2 * k + 1] = k * line * size, k * further * size
@@ -335,11 +334,13 @@ cdef inline void multiply_lines(const Pass *p, const Slab *slab, const Space *sp
     if p.by_filters:
         multiply_by_filters(p, slab, space, g, taps, end - first, add, sums)
         return
+    row = p.of.taps * slab.width * size
     while k < taps:
+        out = <char *> (sums + space.weights[k])
         panel_product(p.dtype_code, run * slab.width * size)(
             <const char *> g, size, p.written * size, <const char *> (<const real *> space.lines + space.offsets[k]),
-            p.spacing * slab.width * size, <char *> (sums + space.weights[k]), p.of.taps * slab.width * size, p.results,
-            p.out[2], run * slab.width * size, add, space.segments, end - first)
+            p.spacing * slab.width * size, out, row, p.results, p.out[2], run * slab.width * size, out if add else NULL, row,
+            space.segments, end - first)
         k += run
 
 
@@ -347,11 +348,13 @@ cdef inline void multiply_by_filters(const Pass *p, const Slab *slab, const Spac
                                      npy_intp lines, bint add, real *sums) noexcept nogil:
     """The same with a row for each tap and channel, and a column for each filter."""
     cdef npy_intp size = sizeof(real), run = run_of(p), k = 0, line
+    cdef char *out
     for line in range(lines):
         space.segments[2 * line], space.segments[2 * line + 1] = space.segments[2 * line + 1], space.segments[2 * line]
     while k < taps:
+        out = <char *> (sums + space.weights[k] * p.results)
         panel_product(p.dtype_code, p.results * size)(
             <const char *> (<const real *> space.lines + space.offsets[k]), size, p.spacing * slab.width * size,
-            <const char *> g, p.written * size, <char *> (sums + space.weights[k] * p.results), p.results * size,
-            run * slab.width, p.out[2], p.results * size, add, space.segments, lines)
+            <const char *> g, p.written * size, out, p.results * size, run * slab.width, p.out[2], p.results * size,
+            out if add else NULL, p.results * size, space.segments, lines)
         k += run

@@ -263,7 +263,7 @@ cdef void forward(Pass *p, const real *x, const real *weight, const real *bias, 
             fill_rows(<real *> result.data, result.row // size, block.places, bias + group * filters, filters)
         multiply_by_panels(p.dtype_code, <const char *> (weight + group * filters * length), length * size, size,
                            patches.data, patches.row, size, result.data, result.row, filters, length, block.places,
-                           bias != NULL)
+                           result.data if bias != NULL else NULL, result.row)
         if p.shape.images > 1:
             copy_places(p, &block, group, y, <real *> result.data, False)
         number += 1
@@ -337,7 +337,7 @@ cdef void back_to_images(Pass *p, const real *g, const real *weight, real *x, np
                 memset(images + image * of.groups * of.channels * of.pixels + channel * of.pixels, 0,
                        (end - channel) * of.pixels * size)
         multiply_by_panels(p.dtype_code, <const char *> (weight + channel * of.taps), size, length * size, came.data, came.row,
-                           size, out.data, out.row, rows, of.filters, block.places, False)
+                           size, out.data, out.row, rows, of.filters, block.places, NULL, 0)
         if not pointwise:
             scatter(of, &block, images, channel, end, memory)
 
@@ -403,7 +403,8 @@ cdef void correlate_blocks(Pass *p, const real *x, const real *g, real *totals, 
         patches = seen(p, x, &block, group, channel, end, memory)
         came = came_back(p, g, &block, group, memory + rows * p.shape.step)
         multiply_by_panels(p.dtype_code, patches.data, patches.row, size, came.data, size, came.row, <char *> totals,
-                           filters * size, rows, block.places, filters, number > first)
+                           filters * size, rows, block.places, filters,
+                           <char *> totals if number > first else NULL, filters * size)
         number += 1
 
 

@@ -275,7 +275,7 @@ cdef void multiply_one(Product *made, Matrix *a, Matrix *b, char *out) noexcept 
     cdef char *args[3]
     if made.panel_type >= 0:
         multiply_by_panels(made.panel_type, a.data, a.row_stride, a.column_stride, b.data, b.row_stride, b.column_stride, out,
-                           row_size, a.rows, a.columns, b.columns, False)
+                           row_size, a.rows, a.columns, b.columns, NULL, 0)
         return
     args[0], args[1], args[2] = a.data, b.data, out
     dims[0], dims[1], dims[2], dims[3] = 1, a.rows, a.columns, b.columns

@@ -8,36 +8,38 @@
 
 #define PANEL_BYTES 128
 
-/* out = a @ panel, or with `add` added to it; `offsets`, `segments`: see tiles.h. A panel may have more than PANEL_BYTES here;
+/* out = a @ panel + added; `added`, `offsets`, `segments`: see tiles.h. A panel may have more than PANEL_BYTES here;
    its rows are read up to a multiple of them. */
 typedef void PanelProduct(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, npy_intp panel_row, char *out,
-                          npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add, const npy_intp *offsets,
-                          npy_intp segments);
+                          npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, const char *added, npy_intp added_row,
+                          const npy_intp *offsets, npy_intp segments);
 
 #if defined(__GNUC__)
 #define PANEL_PRODUCT(name, type, size, attributes) \
     TILES(name, type, size) \
     attributes static void name(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, npy_intp panel_row, \
-                                char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add, \
-                                const npy_intp *offsets, npy_intp segments) { \
-        for (; bytes > size; bytes -= 2 * size, panel += 2 * size, out += 2 * size) \
+                                char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, const char *added, \
+                                npy_intp added_row, const npy_intp *offsets, npy_intp segments) { \
+        const npy_intp next = added ? 2 * size : 0; \
+        for (; bytes > size; bytes -= 2 * size, panel += 2 * size, out += 2 * size, added += next) \
             name##_rows2(a, a_row, a_column, panel, panel_row, out, out_row, m, n, 0, \
-                         bytes < 2 * size ? bytes : 2 * size, add, offsets, segments); \
+                         bytes < 2 * size ? bytes : 2 * size, added, added_row, offsets, segments); \
         if (bytes > 0) \
-            name##_rows1(a, a_row, a_column, panel, panel_row, out, out_row, m, n, 0, bytes, add, offsets, segments); \
+            name##_rows1(a, a_row, a_column, panel, panel_row, out, out_row, m, n, 0, bytes, added, added_row, \
+                         offsets, segments); \
     }
 #else
 #define PANEL_PRODUCT(name, type, size, attributes) \
     static void name(const char *a, npy_intp a_row, npy_intp a_column, const char *panel, npy_intp panel_row, char *out, \
-                     npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, int add, const npy_intp *offsets, \
-                     npy_intp segments) { \
-        for (; m > 0; m--, a += a_row, out += out_row) \
+                     npy_intp out_row, npy_intp m, npy_intp n, npy_intp bytes, const char *added, npy_intp added_row, \
+                     const npy_intp *offsets, npy_intp segments) { \
+        for (; m > 0; m--, a += a_row, out += out_row, added += added ? added_row : 0) \
             for (npy_intp j = 0; j < bytes / (npy_intp) sizeof(type); j++) { \
                 type sum = 0; \
                 for (npy_intp k = 0; k < segments * n; k++) \
                     sum += *(const type *) (a + offsets[k / n * 2] + k % n * a_column) \
                         * ((const type *) (panel + offsets[k / n * 2 + 1] + k % n * panel_row))[j]; \
-                ((type *) out)[j] = add ? ((type *) out)[j] + sum : sum; \
+                ((type *) out)[j] = added ? ((const type *) added)[j] + sum : sum; \
             } \
     }
 #endif

@@ -81,8 +81,9 @@ cdef bint panels_suit(int dtype_code, npy_intp m, npy_intp n, npy_intp p, bint b
 
 cdef void multiply_by_panels(int dtype_code, const char *a, npy_intp a_row, npy_intp a_column, const char *b, npy_intp b_row,
                              npy_intp b_column, char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp p,
-                             bint add) noexcept nogil:
-    """out = a @ b, or with `add` out + a @ b: (m, n) by (n, p), no size 0. The rows of `out` are contiguous."""
+                             const char *added, npy_intp added_row) noexcept nogil:
+    """out = a @ b + added: (m, n) by (n, p), no size 0. `added` may be NULL, `out` itself, or one row for all (`added_row` is
+    0). Rows of `out` and of `added` are contiguous."""
     cdef char[DEPTH * PANEL_BYTES + LINE] memory
     cdef char *panel = memory + LINE - <npy_intp> memory % LINE
     cdef npy_intp itemsize = sizeof(float) if dtype_code == FLOAT32 else sizeof(double)
@@ -92,16 +93,17 @@ cdef void multiply_by_panels(int dtype_code, const char *a, npy_intp a_row, npy_
         height = HELD // (depth * itemsize)
         while i < m:
             multiply_rows(dtype_code, a + i * a_row, a_row, a_column, b, b_row, b_column, out + i * out_row, out_row,
-                          min(m - i, height), depth, p, add or k > 0, panel)
+                          min(m - i, height), depth, p, NULL if added == NULL else added + i * added_row, added_row, panel)
             i += height
         a += depth * a_column
         b += depth * b_row
         k += depth
+        added, added_row = out, out_row
 
 
 cdef void multiply_rows(int dtype_code, const char *a, npy_intp a_row, npy_intp a_column, const char *b, npy_intp b_row,
-                        npy_intp b_column, char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp p, bint add,
-                        char *panel) noexcept nogil:
+                        npy_intp b_column, char *out, npy_intp out_row, npy_intp m, npy_intp n, npy_intp p,
+                        const char *added, npy_intp added_row, char *panel) noexcept nogil:
     """Some rows of the product, for up to DEPTH columns of the first matrix."""
     cdef bint is_float = dtype_code == FLOAT32
     cdef npy_intp itemsize = sizeof(float) if is_float else sizeof(double), columns
@@ -111,14 +113,16 @@ cdef void multiply_rows(int dtype_code, const char *a, npy_intp a_row, npy_intp 
         columns = min(p, PANEL_BYTES // itemsize)
         multiply_panel = panel_product(dtype_code, columns * itemsize)
         if in_place and columns * itemsize == PANEL_BYTES:
-            multiply_panel(a, a_row, a_column, b, b_row, out, out_row, m, n, PANEL_BYTES, add, ONE_SEGMENT, 1)
+            multiply_panel(a, a_row, a_column, b, b_row, out, out_row, m, n, PANEL_BYTES, added, added_row, ONE_SEGMENT, 1)
         else:
             if is_float:
                 fill_panel_f32(b, b_row, b_column, panel, n, columns)
             else:
                 fill_panel_f64(b, b_row, b_column, panel, n, columns)
-            multiply_panel(a, a_row, a_column, panel, PANEL_BYTES, out, out_row, m, n, columns * itemsize, add,
+            multiply_panel(a, a_row, a_column, panel, PANEL_BYTES, out, out_row, m, n, columns * itemsize, added, added_row,
                            ONE_SEGMENT, 1)
         b += columns * b_column
         out += columns * itemsize
+        if added != NULL:
+            added += columns * itemsize
         p -= columns

@@ -20,16 +20,20 @@ static int best_vectors(void) {
 static int best_vectors(void) { return 0; }
 #endif
 
-/* `rows` rows of a @ b, `count` vectors each. Only the bytes `first` to `end` are written, but b's vectors are read whole.
+/* `rows` rows of a @ b + added, `count` vectors each. `added` may be NULL; if its rows are 0 bytes apart, it is a single one.
+   Only the bytes `first` to `end` are written, but b's vectors are read whole. The rows of `out` are fetched meanwhile.
    The sum is over n rows of b from each of `segments` places; `offsets` has the places in a and in b. */
 #define TILE(name, type, size, count) \
     static AUTOGRAD_CY_INLINED void name##_tile##count(const char *a, npy_intp a_row, npy_intp a_column, const char *b, \
                                                        npy_intp b_row, char *out, npy_intp out_row, npy_intp n, \
-                                                       npy_intp first, npy_intp end, int add, const npy_intp *offsets, \
-                                                       npy_intp segments, int rows) { \
+                                                       npy_intp first, npy_intp end, const char *added, npy_intp added_row, \
+                                                       const npy_intp *offsets, npy_intp segments, int rows) { \
         name##_vector sums[TILE_ROWS / count][count]; \
         for (int r = 0; r < rows; r++) \
-            for (int c = 0; c < count; c++) sums[r][c] = (name##_vector) {0}; \
+            for (int c = 0; c < count; c++) { \
+                sums[r][c] = (name##_vector) {0}; \
+                __builtin_prefetch(out + r * out_row + c * size, 1); \
+            } \
         for (; segments > 0; segments--, offsets += 2) { \
             const char *p = a + offsets[0], *q = b + offsets[1]; \
             for (npy_intp k = 0; k < n; k++, p += a_column, q += b_row) { \
@@ -42,24 +46,24 @@ static int best_vectors(void) { return 0; }
                 } \
             } \
         } \
-        for (int r = 0; r < rows; r++, out += out_row) { \
+        for (int r = 0; r < rows; r++, out += out_row, added += added_row) { \
             if (first == 0 && end == count * size) { \
                 for (int c = 0; c < count; c++) { \
-                    if (add) sums[r][c] += ((name##_vector *) out)[c]; \
+                    if (added) sums[r][c] += ((const name##_vector *) added)[c]; \
                     ((name##_vector *) out)[c] = sums[r][c]; \
                 } \
             } else { \
                 name##_vector whole[count]; \
                 for (int c = 0; c < count; c++) whole[c] = sums[r][c]; \
-                name##_write_part((char *) whole + first, out + first, end - first, add); \
+                name##_write_part((char *) whole + first, out + first, end - first, added ? added + first : NULL); \
             } \
         } \
     }
 
 /* Write a part of a row. */
 #define WRITE_PART(name, type) \
-    static void name##_write_part(char *sums, char *out, npy_intp bytes, int add) { \
-        for (npy_intp k = 0; add && k < bytes; k += sizeof(type)) *(type *) (sums + k) += *(const type *) (out + k); \
+    static void name##_write_part(char *sums, char *out, npy_intp bytes, const char *added) { \
+        for (npy_intp k = 0; added && k < bytes; k += sizeof(type)) *(type *) (sums + k) += *(const type *) (added + k); \
         copy_run(out, sums, bytes); \
     }
 
@@ -67,27 +71,28 @@ static int best_vectors(void) { return 0; }
 #define TILES_OF(name, count) \
     static AUTOGRAD_CY_INLINED void name##_rows##count(const char *a, npy_intp a_row, npy_intp a_column, const char *b, \
                                                        npy_intp b_row, char *out, npy_intp out_row, npy_intp m, npy_intp n, \
-                                                       npy_intp first, npy_intp end, int add, const npy_intp *offsets, \
-                                                       npy_intp segments) { \
+                                                       npy_intp first, npy_intp end, const char *added, npy_intp added_row, \
+                                                       const npy_intp *offsets, npy_intp segments) { \
         const int most = TILE_ROWS / count; \
-        for (; m >= most; m -= most, a += most * a_row, out += most * out_row) \
+        if (!added) added_row = 0; \
+        for (; m >= most; m -= most, a += most * a_row, out += most * out_row, added += most * added_row) \
             TILE_OF(name, count, most); \
         if (most > 8 && m >= 8) { \
             TILE_OF(name, count, 8); \
-            m -= 8, a += 8 * a_row, out += 8 * out_row; \
+            m -= 8, a += 8 * a_row, out += 8 * out_row, added += 8 * added_row; \
         } \
         if (m >= 4) { \
             TILE_OF(name, count, 4); \
-            m -= 4, a += 4 * a_row, out += 4 * out_row; \
+            m -= 4, a += 4 * a_row, out += 4 * out_row, added += 4 * added_row; \
         } \
         if (m >= 2) { \
             TILE_OF(name, count, 2); \
-            m -= 2, a += 2 * a_row, out += 2 * out_row; \
+            m -= 2, a += 2 * a_row, out += 2 * out_row, added += 2 * added_row; \
         } \
         if (m > 0) TILE_OF(name, count, 1); \
     }
 #define TILE_OF(name, count, rows) \
-    name##_tile##count(a, a_row, a_column, b, b_row, out, out_row, n, first, end, add, offsets, segments, rows)
+    name##_tile##count(a, a_row, a_column, b, b_row, out, out_row, n, first, end, added, added_row, offsets, segments, rows)
 
 static const npy_intp ONE_SEGMENT[2] = {0, 0};
 

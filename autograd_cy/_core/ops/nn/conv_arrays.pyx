@@ -96,19 +96,19 @@ cdef tuple at_end(tuple sizes):
 
 
 cdef cnp.ndarray matrices_of(const Geometry *of, cnp.ndarray weight, int dtype_code, bint flipped):
-    """(groups, taps and channels, filters); or `flipped`, taps in reverse, (groups, taps and filters, channels)."""
-    weight = flat(channels_at_end(weight), dtype_code).reshape(of.groups, of.filters, of.taps, of.channels)
+    """(groups, taps and channels, filters); or `flipped`, (groups, taps in reverse, filters, channels)."""
+    weight = flat(channels_at_end(weight), dtype_code)
     if flipped:
-        return weight[:, :, ::-1].transpose(0, 2, 1, 3).copy()
-    return weight.transpose(0, 2, 3, 1).copy()
+        return weight.reshape(of.groups, of.filters, of.taps, of.channels)[:, :, ::-1].transpose(0, 2, 1, 3).copy()
+    return in_c_order(weight.reshape(of.groups, of.filters, of.taps * of.channels).swapaxes(1, 2), dtype_code)
 
 
 cdef cnp.ndarray padded(cnp.ndarray matrices):
     """The matrices with zeros at the end of each row, up to whole vectors."""
-    cdef npy_intp columns = cnp.PyArray_DIM(matrices, 3)
+    cdef npy_intp columns = cnp.PyArray_DIM(matrices, cnp.PyArray_NDIM(matrices) - 1)
     if columns % LANES == 0:
         return matrices
-    wide = np.zeros(sizes_of(matrices)[:3] + ((columns + LANES - 1) // LANES * LANES,), matrices.dtype)
+    wide = np.zeros(sizes_of(matrices)[:-1] + ((columns + LANES - 1) // LANES * LANES,), matrices.dtype)
     wide[..., :columns] = matrices
     return wide
 
