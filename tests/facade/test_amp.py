@@ -28,13 +28,32 @@ def weight():
 
 
 def test_cuda_is_warned_of():
-    for make in (lambda: ag.autocast("cuda"), ag.cuda.amp.autocast, ag.amp.GradScaler, ag.cuda.amp.GradScaler):
+    for make in (lambda: ag.autocast("cuda"), ag.amp.GradScaler):
         with pytest.warns(UserWarning, match="CUDA is not available"):
+            make()
+    for make in (ag.cuda.amp.autocast, ag.cuda.amp.GradScaler):
+        with pytest.warns(UserWarning, match="CUDA is not available"), pytest.warns(FutureWarning):
             make()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ag.autocast("cuda", enabled=False)
         ag.amp.GradScaler(enabled=False)
+
+
+@pytest.mark.parametrize(("device", "name", "instead"), [
+    ("cuda", "GradScaler", "torch.amp.GradScaler('cuda', args...)"),
+    ("cpu", "GradScaler", "torch.amp.GradScaler('cpu', args...)"),
+    ("cuda", "autocast", "torch.amp.autocast('cuda', args...)"), ("cpu", "autocast", "torch.amp.autocast('cpu', args...)"),
+    ("cuda", "custom_fwd", "torch.amp.custom_fwd(args..., device_type='cuda')"),
+    ("cuda", "custom_bwd", "torch.amp.custom_bwd(args..., device_type='cuda')"),
+])  # fmt: skip
+def test_older_names_warn(device, name, instead):
+    """Without a word, they were like those of torch.amp."""
+    text = f"`torch.{device}.amp.{name}(args...)` is deprecated. Please use `{instead}` instead."
+    with pytest.warns(FutureWarning) as warned:
+        call = getattr(getattr(ag, device).amp, name)
+        call(abs) if name.startswith("custom") else call(enabled=False)
+    assert [str(w.message) for w in warned] == [text] and warned[0].filename == __file__
 
 
 @pytest.mark.parametrize(("error", "wrong"), [
