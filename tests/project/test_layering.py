@@ -30,7 +30,7 @@ FAMILIES = [
 
 # Function pointers that a folder calls and one above it fills in: an arrow upwards that no import shows.
 POINTERS = {
-    "engine.engine.run_in_parallel": "engine.parallel_walk",
+    "engine.engine.run_in_parallel": "engine.sharing",
     "graph.node.accumulate": "engine.input_buffer",
     "graph.record.renew_tangent": "writes.views",
     "graph.samples.jvp_by_samples": "batching.rules",
@@ -239,7 +239,7 @@ def test_circles_are_found():
 
 def test_pointers_are_filled_before_they_are_called():
     """A recorded backward of a norm called one that only an import of forward mode filled: the interpreter ended."""
-    later = {"engine.double_vjp", "engine.parallel_walk"}  # loaded by what opens dual levels, and by what allows threads
+    later = {"engine.double_vjp", "engine.sharing", "engine.parallel_walk"}  # loaded by what opens dual levels, and by what allows threads
     script = "import sys, autograd_cy; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert {f"autograd_cy._core.{module}" for module in set(POINTERS.values()) - later} <= set(loaded)
