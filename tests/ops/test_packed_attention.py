@@ -8,7 +8,7 @@ from autograd_cy._core.ops.nn.packed_attention import in_heads, in_rows, packed_
 
 import autograd_cy as ag
 from autograd_cy._core.graph.tensor import array_of
-from autograd_cy._core.ops.overrides import calls_handed_to
+from autograd_cy._core.ops.set_handlers import calls_handed_to
 
 F = ag.nn.functional
 HEADS, ROWS, SAMPLES, SIZE = 2, 5, 3, 4

@@ -588,7 +588,7 @@ def test_operators_are_as_they_were():
     script = """
 import itertools
 import autograd_cy as ag
-from autograd_cy._core.ops.overrides import calls_handed_to
+from autograd_cy._core.ops.set_handlers import calls_handed_to
 from autograd_cy._core.runtime.recorder import Recorder
 
 def handler(function, args, kwargs):

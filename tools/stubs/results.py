@@ -165,17 +165,17 @@ CORE = {
     "ops.overrides": (
         [],
         {
-            "disabled_torch_function": "Any",
-            "arm": "int",
-            "extend_overridable": "None", "find_operators": "None",
-            "handle_torch_function": "Any",
-            "has_torch_function": "bool",
-            "is_taken_over": "bool",
-            "make_overridable": "None",
-            "answer_of_handler": "Any", "calls_handed_to": "Any", "hand_last_to": "None", "put_back": "None",
-            "overrides_gradients": "bool",
+            "arm": "int", "extend_overridable": "None", "find_operators": "None", "handle_torch_function": "Any",
+            "is_taken_over": "bool", "make_overridable": "None", "take_for_tensors": "None",
+        },
+    ),
+    "ops.handlers": ([], {"answer_of_handler": "Any", "put_back": "None"}),
+    "ops.set_handlers": ([], {"calls_handed_to": "Any", "hand_last_to": "None"}),
+    "ops.subclasses": (
+        [],
+        {
+            "disabled_torch_function": "Any", "has_torch_function": "bool", "overrides_gradients": "bool",
             "subclasses_as_tensors": "Any",
-            "take_for_tensors": "None",
         },
     ),
     "graph.record": (

@@ -70,33 +70,6 @@ cdef enum:                          # how a view was made
     IN_FUNCTION                     # made by a Function, or an input that it returned
 
 
-ctypedef object (*UnaryFunction)(object)
-ctypedef object (*BinaryFunction)(object, object)
-
-cdef enum:
-    ADD
-    SUB
-    MUL
-    DIV
-    RSUB
-    RDIV
-    POW
-    MATMUL
-    EQ
-    NE
-    LT
-    LE
-    GT
-    GE
-    AND
-    OR
-    XOR
-    ITEM
-    OPERATORS
-
-cdef BinaryFunction[OPERATORS] operators
-cdef UnaryFunction negative
-cdef UnaryFunction invert
 cdef void *tensor_type              # Tensor, for comparing types
 cdef void *wrapper_type             # BatchedTensor, which only batched() makes; batched.pyx sets it
 

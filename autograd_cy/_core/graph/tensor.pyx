@@ -15,6 +15,8 @@ from autograd_cy._core.arrays.dtypes cimport as_dtype, code_of, dtype, dtype_of,
 from autograd_cy._core.arrays.row_zeros cimport forget_rows
 from autograd_cy._core.graph.guard cimport note_view, view_of
 from autograd_cy._core.graph.layouts cimport is_sparse
+from autograd_cy._core.graph.operators cimport (
+    ADD, AND, DIV, EQ, GE, GT, INVERT, ITEM, LE, LT, MATMUL, MUL, NE, NEG, OR, POW, RDIV, RSUB, SUB, XOR, operate)
 from autograd_cy._core.graph.versions cimport VersionCounter, count_named, count_unnamed
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport flag_error, in_inference_mode, version_error
@@ -236,77 +238,77 @@ cdef class Tensor(TensorBase):
     # operators
 
     def __add__(self, other):
-        return operators[ADD](self, other)
+        return operate(ADD, self, other)
 
     def __radd__(self, other):
-        return operators[ADD](self, other)
+        return operate(ADD, self, other)
 
     def __sub__(self, other):
-        return operators[SUB](self, other)
+        return operate(SUB, self, other)
 
     def __rsub__(self, other):
-        return operators[RSUB](self, other)
+        return operate(RSUB, self, other)
 
     def __mul__(self, other):
-        return operators[MUL](self, other)
+        return operate(MUL, self, other)
 
     def __rmul__(self, other):
-        return operators[MUL](self, other)
+        return operate(MUL, self, other)
 
     def __truediv__(self, other):
-        return operators[DIV](self, other)
+        return operate(DIV, self, other)
 
     def __rtruediv__(self, other):
-        return operators[RDIV](self, other)
+        return operate(RDIV, self, other)
 
     def __pow__(self, exponent, modulo):
-        return NotImplemented if modulo is not None else operators[POW](self, exponent)
+        return NotImplemented if modulo is not None else operate(POW, self, exponent)
 
     def __rpow__(self, base, modulo):
-        return NotImplemented if modulo is not None else operators[POW](base, self)
+        return NotImplemented if modulo is not None else operate(POW, base, self)
 
     def __matmul__(self, other):
-        return operators[MATMUL](self, other)
+        return operate(MATMUL, self, other)
 
     def __rmatmul__(self, other):
-        return operators[MATMUL](other, self)
+        return operate(MATMUL, other, self)
 
     def __and__(self, other):
-        return operators[AND](self, other)
+        return operate(AND, self, other)
 
     def __rand__(self, other):
-        return operators[AND](self, other)
+        return operate(AND, self, other)
 
     def __or__(self, other):
-        return operators[OR](self, other)
+        return operate(OR, self, other)
 
     def __ror__(self, other):
-        return operators[OR](self, other)
+        return operate(OR, self, other)
 
     def __xor__(self, other):
-        return operators[XOR](self, other)
+        return operate(XOR, self, other)
 
     def __rxor__(self, other):
-        return operators[XOR](self, other)
+        return operate(XOR, self, other)
 
     def __neg__(self):
-        return negative(self)
+        return operate(NEG, self, None)
 
     def __invert__(self):
-        return invert(self)
+        return operate(INVERT, self, None)
 
     def __richcmp__(self, other, int operation):
         if operation == Py_EQ:
-            return operators[EQ](self, other)
+            return operate(EQ, self, other)
         if operation == Py_NE:
-            return operators[NE](self, other)
+            return operate(NE, self, other)
         if operation == Py_LT:
-            return operators[LT](self, other)
+            return operate(LT, self, other)
         if operation == Py_LE:
-            return operators[LE](self, other)
+            return operate(LE, self, other)
         if operation == Py_GT:
-            return operators[GT](self, other)
-        return operators[GE](self, other)
+            return operate(GT, self, other)
+        return operate(GE, self, other)
 
     def __hash__(self):
         return <Py_hash_t> (<size_t> <PyObject *> self >> 4)
@@ -380,7 +382,7 @@ cdef class Tensor(TensorBase):
         return written_by("__irshift__", self, other)
 
     def __getitem__(self, index):
-        return operators[ITEM](self, index)
+        return operate(ITEM, self, index)
 
     def __setitem__(self, index, value):
         facade["__setitem__"](self, index, value)
@@ -787,15 +789,6 @@ cdef object written_by(str name, Tensor self, object other):
         if isinstance(other, (Tensor, int, float, complex, np.ndarray, np.generic)) or hasattr(other, "__torch_function__"):
             raise
         return NotImplemented
-
-
-cdef object declined(object left, object right):
-    """The result of an operator whose operation is not imported."""
-    return NotImplemented
-
-
-for _operator in range(OPERATORS):
-    operators[_operator] = declined
 
 
 declare_store(TENSORS, sizeof(Spares), empty_store)

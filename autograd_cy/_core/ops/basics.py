@@ -5,11 +5,12 @@ from autograd_cy._core.graph.tensor import attached
 from autograd_cy._core.ops.loading import load
 from autograd_cy._core.ops.overrides import find_operators, make_overridable
 from autograd_cy._core.ops.registry import OPS
+from autograd_cy._core.ops.subclasses import disabled_torch_function
 
 load("indexing", "matrices", "pointwise", "products", "reductions", "shapes", "spectral")
 find_operators(OPS)
 
-_own = (attached.__module__, make_overridable.__module__)
+_own = (attached.__module__, make_overridable.__module__, disabled_torch_function.__module__)
 for _value in attached():  # in-place operations and views, which are methods only
     _method = _value.fget if isinstance(_value, property) else _value
     if type(_method) is type(attached) and _method.__module__ not in _own:

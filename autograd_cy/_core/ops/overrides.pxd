@@ -1,8 +1,5 @@
-"""The override protocol: objects and subclasses of Tensor that define `__torch_function__`."""
+"""The override protocol: calls that objects, handlers or a batch take over."""
 
-from autograd_cy._core.graph.tensor cimport UnaryFunction
-
-cdef UnaryFunction aliased              # ops/indexing/slicing.pyx fills it in
 cdef object declined(int k, object left, object right)
 cdef object declined_by(object function, object left, object right)
-cdef bint hands_over() noexcept
+cpdef int arm() except -1

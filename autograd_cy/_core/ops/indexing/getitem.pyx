@@ -17,8 +17,8 @@ from cpython.number cimport PyIndex_Check
 from autograd_cy._core.arrays.conversions cimport check_depth
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, INT32, INT64, UINT8, code_of
 from autograd_cy._core.graph.record cimport as_tensor, int64_of, needs_node
-cimport autograd_cy._core.graph.tensor as tensor_module
-from autograd_cy._core.graph.tensor cimport ITEM, Tensor, link_view, new_tensor
+from autograd_cy._core.graph.operators cimport ITEM, fill
+from autograd_cy._core.graph.tensor cimport Tensor, link_view, new_tensor
 from autograd_cy._core.ops.indexing.index_tensors cimport is_mask, pick
 from autograd_cy._core.ops.indexing.slicing cimport alias, check_row, part, select, unpack_slice
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -262,4 +262,4 @@ def getitem(input, index):
     return item_of(as_tensor(input, "getitem"), index)
 
 
-tensor_module.operators[ITEM] = item_of
+fill(ITEM, "Tensor.__getitem__", item_of)

@@ -11,7 +11,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, link_view, new_tensor
 from autograd_cy._core.kernels.adding cimport add_into
 from autograd_cy._core.kernels.broadcast_sums cimport overlaps_shifted
 from autograd_cy._core.kernels.take cimport selected, sliced, zeros
-cimport autograd_cy._core.ops.overrides as overrides
+cimport autograd_cy._core.ops.subclasses as subclasses
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.graph.node import declare_added_to_part
@@ -231,7 +231,7 @@ cdef object alias_of(object x):
     return alias(<Tensor> x)
 
 
-overrides.aliased = alias_of
+subclasses.aliased = alias_of
 
 declare_added_to_part(SelectBackward0)
 declare_added_to_part(SliceBackward0)

@@ -19,7 +19,7 @@ from autograd_cy._core.kernels.attention_loops cimport Attention, Heads, attend,
 from autograd_cy._core.ops.nn.attention cimport (
     AttentionNode, fits, has_gradient, key_gradient, mask_array, probabilities, query_gradient, resized, score_gradient,
     value_gradient)
-from autograd_cy._core.ops.overrides cimport hands_over
+from autograd_cy._core.ops.handlers cimport has_handler
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.events cimport (
     OPERATION, SHAPES, Span, begin, end, note_operand, note_result, options, recorders_on)
@@ -149,7 +149,7 @@ def packed_attention(Tensor packed not None, Py_ssize_t heads, Tensor mask or No
     (samples, heads, rows, rows). `rate` is the dropout of the weights.
     """
     cdef Layout layout
-    if not rate and heads > 0 and suits_blocks(packed) and not hands_over():
+    if not rate and heads > 0 and suits_blocks(packed) and not has_handler():
         layout = layout_of(packed.array, heads, rows_first)
         if 3 * heads * layout.size == cnp.PyArray_DIM(packed.array, 2) and suits(mask, code_of(packed.array), causal, &layout):
             return (as_event if recorders_on() else by_blocks)(packed, &layout, mask, causal)

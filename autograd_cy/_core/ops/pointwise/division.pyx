@@ -11,8 +11,8 @@ from autograd_cy._core.graph.operands cimport (
     number_array, number_code, number_tensor, operand_array, operand_code, rank_of, tensor_of)
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
 from autograd_cy._core.graph.saved cimport save_input
-cimport autograd_cy._core.graph.tensor as tensor_module
-from autograd_cy._core.graph.tensor cimport RDIV, Tensor, extend, from_array, new_tensor
+from autograd_cy._core.graph.operators cimport RDIV, fill
+from autograd_cy._core.graph.tensor cimport Tensor, extend, from_array, new_tensor
 from autograd_cy._core.ops.overrides cimport declined, declined_by
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, called, not_implemented_for, public_name, row_of, unary
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, PointwiseNode, note_shapes, unbroadcast_tensor
@@ -226,7 +226,7 @@ def __rdiv__(self, other):
     return rdiv_of(self, other)
 
 
-tensor_module.operators[RDIV] = rdiv_of
+fill(RDIV, "div", rdiv_of)
 extend("__rdiv__", __rdiv__)
 declare_rule(__rdiv__, COMPOSITE)
 extend("__lshift__", operator_of(OPS["bitwise_left_shift"].function))

@@ -8,8 +8,8 @@ from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, INT64, is
 from autograd_cy._core.graph.operands cimport number_array, number_tensor, operand_array, operand_code, rank_of, tensor_of
 from autograd_cy._core.graph.record cimport as_tensor
 from autograd_cy._core.graph.saved cimport save_elsewhere, save_number
-cimport autograd_cy._core.graph.tensor as tensor_module
-from autograd_cy._core.graph.tensor cimport POW, Tensor, from_array
+from autograd_cy._core.graph.operators cimport POW, fill
+from autograd_cy._core.graph.tensor cimport Tensor, from_array
 from autograd_cy._core.ops.overrides cimport declined
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, not_implemented_for, row_of
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise
@@ -140,4 +140,4 @@ def square(input):
     return pow_operator(as_tensor(input, "square"), 2)
 
 
-tensor_module.operators[POW] = pow_operator
+fill(POW, "pow", pow_operator)

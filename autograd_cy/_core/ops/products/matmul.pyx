@@ -1,8 +1,8 @@
 """matmul and nn.functional.linear: products of tensors of any dimensions, computed by products of matrices and vectors."""
 
 from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, record_linear, shape_of, tensor_argument
-cimport autograd_cy._core.graph.tensor as tensor_module
-from autograd_cy._core.graph.tensor cimport MATMUL, Tensor, sharing
+from autograd_cy._core.graph.operators cimport MATMUL, fill
+from autograd_cy._core.graph.tensor cimport Tensor, sharing
 from autograd_cy._core.ops.overrides cimport declined
 from autograd_cy._core.ops.products.linalg cimport inner_product, matrix_times_vector, product_of_batches
 from autograd_cy._core.ops.products.mm cimport product_of_matrices, sum_with_product
@@ -187,4 +187,4 @@ cdef object matmul_operator(object left, object right):
     return matmul_of(left, right)
 
 
-tensor_module.operators[MATMUL] = matmul_operator
+fill(MATMUL, "matmul", matmul_operator)

@@ -1,0 +1,13 @@
+"""Objects and subclasses of Tensor that define `__torch_function__`."""
+
+from autograd_cy._core.graph.tensor cimport Tensor
+
+ctypedef object (*Alias)(object tensor)
+cdef Alias aliased              # ops/indexing/slicing.pyx fills it in
+
+cdef list overriding(object arguments, bint tensors)
+cdef object class_of_results(list found)
+cdef object hand_over(object function, list found, tuple args, dict kwargs)
+cdef object answer_of(object function, list found, tuple args, dict kwargs)
+cdef object in_class(object result, object cls, int depth=*)
+cdef str path_of(object function)
