@@ -18,6 +18,5 @@ cdef int fill(int k, str operation, Operator function) except -1:
     return 0
 
 
-step = NULL
 for _k in range(OPERATORS):
     operators[_k] = declined

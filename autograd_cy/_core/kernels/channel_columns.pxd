@@ -1,6 +1,6 @@
 """Loops of batch_norm on planes of one element: the columns of an array with channels last."""
 
-from autograd_cy._core.kernels.channel_norm_loops cimport Planes
+from autograd_cy._core.kernels.planes cimport Planes
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef struct Work:               # a shared loop

@@ -5,7 +5,7 @@ treated as one. Threads share columns, or slices of short rows, each with its ow
 """
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
-from autograd_cy._core.kernels.channel_norm_loops cimport Planes
+from autograd_cy._core.kernels.planes cimport Planes
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.variance_loops cimport LANES
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

@@ -1,6 +1,6 @@
 """Means and scales, corrections of gradients and gradients of parameters, from the sums over planes."""
 
-from autograd_cy._core.kernels.channel_norm_loops cimport Planes
+from autograd_cy._core.kernels.planes cimport Planes
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef npy_intp room_of(const Planes *planes) noexcept nogil

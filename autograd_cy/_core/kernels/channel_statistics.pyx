@@ -8,7 +8,7 @@ from libc.math cimport NAN, sqrt
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
 from autograd_cy._core.kernels.channel_columns cimport are_columns, slices_of
-from autograd_cy._core.kernels.channel_norm_loops cimport Planes
+from autograd_cy._core.kernels.planes cimport Planes
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.variance_loops cimport is_lost, lost_scale
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

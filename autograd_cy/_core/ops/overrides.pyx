@@ -379,4 +379,5 @@ watched = call_watched
 failed = call_failed
 any_handler = has_handler
 events_module.watch_calls = watch
+operators_module.step = NULL
 extend("__init_subclass__", classmethod(init_subclass))

@@ -2,7 +2,7 @@
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.kernels.channel_norm_loops cimport Planes
+from autograd_cy._core.kernels.planes cimport Planes
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 

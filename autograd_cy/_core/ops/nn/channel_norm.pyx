@@ -9,9 +9,10 @@ from autograd_cy._core.graph.saved cimport save_input, saved_array, saved_like, 
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.graph.zeros cimport zeroed
 from autograd_cy._core.kernels.channel_norm_loops cimport (
-    Planes, Statistics, add_moments, add_products, first_means, normalize_planes, plane_gradients)
+    Statistics, add_moments, add_products, first_means, normalize_planes, plane_gradients)
 from autograd_cy._core.kernels.channel_statistics cimport (
     find_corrections, finish_moments, parameter_gradient, room_of)
+from autograd_cy._core.kernels.planes cimport Planes
 from autograd_cy._core.ops.nn.kept_formats cimport in_format_of
 from autograd_cy._core.ops.nn.layer_norm cimport data_of, projected, standardized
 from autograd_cy._core.runtime cimport numpy_api as cnp
