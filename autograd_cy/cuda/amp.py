@@ -62,7 +62,7 @@ def custom_fwd(fwd: Any = None, *, cast_inputs: Any = None) -> Any:
 
 
 def custom_bwd(bwd: Any) -> Any:
-    """``@custom_bwd`` is ``@torch.amp.custom_bwd(device_type="cuda")``: without a GPU, the backward is what it was. Deprecated.
+    """``@custom_bwd`` is ``@torch.amp.custom_bwd(device_type="cuda")``: without a GPU, the backward is as it was. Deprecated.
 
     >>> import warnings
     >>> import autograd_cy as ag

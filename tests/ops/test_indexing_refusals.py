@@ -144,3 +144,14 @@ def test_values_that_do_not_fit(case, recorded):
     with pytest.raises(RuntimeError, match=text):
         write(x, torch.ones(sizes))
     assert x.tolist() == torch.zeros(3, 4).tolist()
+
+
+@pytest.mark.parametrize("name", ["index_put", "index_put_"])
+def test_index_put_takes_what_an_index_takes(name):
+    """A mask of bytes came without PyTorch's warning, int16 without its error."""
+    x, one = torch.zeros(3), torch.ones(())
+    with pytest.warns(UserWarning, match=r"indexing with dtype torch\.uint8 is now deprecated"):
+        assert getattr(x, name)((torch.tensor([0, 1, 0], dtype=torch.uint8),), one).tolist() == [0, 1, 0]
+    for dtype in (torch.int16, torch.float32):
+        with pytest.raises(IndexError, match="tensors used as indices must be long, int, byte or bool tensors"):
+            getattr(x, name)((torch.tensor([1], dtype=dtype),), one)

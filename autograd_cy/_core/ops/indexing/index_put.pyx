@@ -11,6 +11,7 @@ from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_
 from autograd_cy._core.graph.saved_tensor cimport save_several
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.take cimport add_at
+from autograd_cy._core.ops.indexing.getitem cimport checked_index
 from autograd_cy._core.ops.indexing.index_tensors cimport Indexing, explained, is_mask, pick, places_of, without_leading
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -92,6 +93,9 @@ def index_put(input, indices, values, accumulate=False):
                            f"and {values.dtype} for the source.")
     if len(indices) > cnp.PyArray_NDIM(x.array):
         raise IndexError(f"too many indices for tensor of dimension {cnp.PyArray_NDIM(x.array)} (got {len(indices)})")
+    for index in indices:
+        if index is not None:
+            checked_index(<Tensor> index)
     return put_at(x, tuple(indices), <Tensor> values, accumulate)
 
 
