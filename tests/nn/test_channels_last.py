@@ -331,7 +331,8 @@ def test_of_larger_sizes(name, sizes, dtype, threads):
 
 
 @pytest.mark.parametrize("channels, filters", [
-    (2, 16), (3, 3), (4, 16), (4, 17), (5, 8), (5, 9), (8, 16), (8, 17), (9, 8), (9, 9), (16, 17), (64, 8)])  # fmt: skip
+    (2, 16), (3, 3), (4, 16), (4, 17), (5, 8), (5, 9), (8, 16), (8, 17), (9, 8), (9, 9), (16, 17), (64, 8),
+    (33, 32), (48, 40), (40, 96), (130, 33)])  # fmt: skip
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("kernel, stride", [(3, 1), (3, 3), (1, 1)])
 def test_few_channels_and_filters(channels, filters, groups, kernel, stride, threads):

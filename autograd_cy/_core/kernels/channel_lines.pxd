@@ -30,8 +30,8 @@ cdef struct Pass:               # a shared loop
     npy_intp lanes
     npy_intp slices
     const void *x
-    const void *weight          # (filters, taps, channels of a group); of products: (groups, taps and sources, `row`)
-    npy_intp row                # of the matrices: results, and zeros behind them up to whole vectors
+    const void *weight          # (filters, taps, channels of a group); of products: (groups, panels, taps and sources, `row`)
+    npy_intp row                # of a panel: results, and zeros behind them up to whole vectors
     const void *bias
     void *y
     double *totals              # of the gradient of the weight, for each slice: (taps, sources, filters) ...

@@ -120,7 +120,7 @@ cdef void find_columns(Pass *p) noexcept:
 
 
 cdef void find_lines(Pass *p) noexcept:
-    cdef npy_intp line = p.of.kernel[0] * p.sources * p.phases * p.columns * p.slab, most = COPIED // (4 if p.dense else 1)
+    cdef npy_intp line = p.of.kernel[0] * p.sources * p.phases * p.columns * p.slab, most = COPIED
     p.lines = p.out[1]
     while p.lines > FEWEST and slots_of(p, p.lines) * line > most:
         p.lines = max(p.lines // 2, <npy_intp> FEWEST)

@@ -16,7 +16,7 @@ from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
 from autograd_cy._core.kernels.channel_lines cimport (
     Pass, Slab, Space, copy_lines, copy_pixels, find_taps, parts_of, pass_of, prepare, slab_of, take_space, to_next_line)
-from autograd_cy._core.kernels.panels cimport panel_product, vectors
+from autograd_cy._core.kernels.panels cimport PanelProduct, panel_product, vectors
 from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -24,9 +24,6 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.threads cimport Task, parallel_for
 
 cnp.import_array()
-
-cdef extern from "runs.h":
-    void copy_run(void *out, const void *x, npy_intp bytes) noexcept nogil
 
 cdef extern from "channel_taps.h":
     ctypedef void SumOfTaps(const void *x, npy_intp step, npy_intp places, const npy_intp *offsets, const npy_intp *weights,
@@ -41,6 +38,7 @@ cdef enum:
     PLACES = 64                 # summed before they are added in double; a longer line is not divided
     SLICES = 16                 # of the blocks, at most, each with its own sums for the weight's gradient ...
     TOTALS = 1 << 17            # ... and elements of all these sums together
+    HELD = 24 << 10             # bytes of panels that stay in the L1 cache
     TO_AN_ELEMENT = 4           # multiplications that take as long as one element of an elementwise loop
 
 
@@ -61,21 +59,21 @@ cdef int convolve_taps_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weigh
     return run(&p, g, x)
 
 
-cdef int convolve_lines(const Geometry *of, cnp.ndarray x, cnp.ndarray matrices, cnp.ndarray bias, cnp.ndarray y) except -1:
-    """The same by products. `matrices`: (groups, taps and channels, filters), padded with zeros to whole panels."""
+cdef int convolve_lines(const Geometry *of, cnp.ndarray x, cnp.ndarray panels, cnp.ndarray bias, cnp.ndarray y) except -1:
+    """The same by products. `panels`: (groups, panels of filters, taps and channels, columns), padded with zeros."""
     cdef Pass p = pass_of(of, code_of(y), False, True)
     p.bias = NULL if bias is None else cnp.PyArray_DATA(bias)
-    return run_products(&p, x, matrices, y)
+    return run_products(&p, x, panels, y)
 
 
-cdef int convolve_lines_back(const Geometry *of, cnp.ndarray g, cnp.ndarray matrices, cnp.ndarray x) except -1:
-    """`matrices`: (groups, reversed taps and filters, channels), padded in the same way."""
+cdef int convolve_lines_back(const Geometry *of, cnp.ndarray g, cnp.ndarray panels, cnp.ndarray x) except -1:
+    """`panels`: (groups, panels of channels, reversed taps and filters, columns), padded with zeros."""
     cdef Pass p = pass_of(of, code_of(x), True, True)
-    return run_products(&p, g, matrices, x)
+    return run_products(&p, g, panels, x)
 
 
-cdef int run_products(Pass *p, cnp.ndarray x, cnp.ndarray matrices, cnp.ndarray y) except -1:
-    p.weight, p.row = cnp.PyArray_DATA(matrices), cnp.PyArray_DIM(matrices, cnp.PyArray_NDIM(matrices) - 1)
+cdef int run_products(Pass *p, cnp.ndarray x, cnp.ndarray panels, cnp.ndarray y) except -1:
+    p.weight, p.row = cnp.PyArray_DATA(panels), cnp.PyArray_DIM(panels, cnp.PyArray_NDIM(panels) - 1)
     return run(p, x, y)
 
 
@@ -130,34 +128,62 @@ cdef inline void sum_blocks(Pass *p, npy_intp number, npy_intp end, real kind) n
 
 cdef inline void sum_lines(const Pass *p, const Slab *slab, const Space *space, npy_intp image, npy_intp depth, npy_intp first,
                            npy_intp end, real kind) noexcept nogil:
-    cdef npy_intp size = p.out[2] * p.written, further = to_next_line(p, slab), line_phase, line, phase, n, taps
+    cdef npy_intp size = p.out[2] * p.written, further = to_next_line(p, slab), line_phase, line, phase, n, taps, lines
     cdef real *y = <real *> p.y + ((image * p.out[0] + depth) * p.out[1] + first) * size + slab.out
-    cdef const real *seen
+    cdef real *part
     for line_phase in range(min(p.line_phases, end - first)):
         for phase in range(min(p.results_phases, p.out[2])):
             taps = find_taps(p, slab, space, depth, first + line_phase, first, phase)
-            n, line, seen = parts_of(p.out[2] - phase, p.results_phases), first + line_phase, <const real *> space.lines
-            while line < end:
-                if p.dense:
-                    multiply_line(p, slab, space, taps, n, seen, y + (line - first) * size + phase * p.written)
-                else:
-                    sum_line(p, slab, space, taps, n, seen, y + (line - first) * size + phase * p.written)
-                line += p.line_phases
-                seen += further
+            n, lines = parts_of(p.out[2] - phase, p.results_phases), parts_of(end - first - line_phase, p.line_phases)
+            part = y + line_phase * size + phase * p.written
+            if p.dense:
+                multiply_block(p, slab, space, taps, n, part, lines, p.line_phases * size, further)
+                continue
+            for line in range(lines):
+                sum_line(p, slab, space, taps, n, <const real *> space.lines + line * further,
+                         part + line * p.line_phases * size)
 
 
-cdef inline void multiply_line(const Pass *p, const Slab *slab, const Space *space, npy_intp taps, npy_intp n,
-                               const real *seen, real *y) noexcept nogil:
-    """The same by a product. Taps with adjacent pixels are one segment."""
-    cdef npy_intp size = sizeof(real), step = p.results_phases * p.written, run = run_of(p), k
-    cdef const real *matrix = <const real *> p.weight + slab.first * p.of.taps * p.row
-    cdef const char *bias = NULL if p.bias == NULL else <const char *> (<const real *> p.bias + slab.out)
+cdef inline void multiply_block(const Pass *p, const Slab *slab, const Space *space, npy_intp taps, npy_intp n, real *y,
+                                npy_intp lines, npy_intp line, npy_intp further) noexcept nogil:
+    """The same for several lines, `line` elements apart, by products. Taps with adjacent pixels are one segment. Some segments
+    of a panel are multiplied by all lines in turn, unless all panels stay in the cache."""
+    cdef npy_intp size = sizeof(real), run = run_of(p), rows = p.of.taps * slab.width, at = 0, column, k, chunk, until
+    cdef npy_intp panels = parts_of(p.results, p.row), step = 1 if panels * rows * p.row * size <= HELD else lines
+    if run * slab.width * p.row * size > HELD:
+        run = 1
+    chunk = max(HELD // (run * slab.width * p.row * size), <npy_intp> 1)
     for k in range(taps // run):
         space.segments[2 * k] = space.offsets[k * run] * size
         space.segments[2 * k + 1] = space.weights[k * run] * p.row * size
-    panel_product(p.dtype_code, p.results * size)(
-        <const char *> seen, p.spacing * slab.width * size, size, <const char *> matrix, p.row * size, <char *> y, step * size,
-        n, run * slab.width, p.results * size, bias, 0, space.segments, taps // run)
+    while at < lines:
+        until = min(at + step, lines)
+        for column in range(panels):
+            for k in range(max(parts_of(taps // run, chunk), <npy_intp> 1)):        # without taps, products are 0
+                multiply_segments(p, slab, space, k * chunk, min(taps // run - k * chunk, chunk), run, column, n,
+                                  y + at * line, until - at, line, <const real *> space.lines + at * further, further)
+        at = until
+
+
+cdef inline void multiply_segments(const Pass *p, const Slab *slab, const Space *space, npy_intp first, npy_intp segments,
+                                   npy_intp run, npy_intp column, npy_intp n, real *y, npy_intp lines, npy_intp line,
+                                   const real *seen, npy_intp further) noexcept nogil:
+    """Add the products of some segments with a panel; the first ones are added to the bias."""
+    cdef npy_intp size = sizeof(real), width = min(p.results - column * p.row, p.row), _line
+    cdef npy_intp step = p.results_phases * p.written * size
+    cdef const real *panel = <const real *> p.weight
+    cdef const char *added = NULL if p.bias == NULL else <const char *> (<const real *> p.bias + slab.out + column * p.row)
+    cdef PanelProduct *multiply = panel_product(p.dtype_code, width * size)
+    panel += (slab.first * parts_of(p.results, p.row) + column * slab.width) * p.of.taps * p.row
+    y += column * p.row
+    for _line in range(lines):
+        if first > 0:
+            added = <const char *> y
+        multiply(<const char *> seen, p.spacing * slab.width * size, size, <const char *> panel, p.row * size, <char *> y,
+                 step, n, run * slab.width, width * size, added, step if first > 0 else 0, space.segments + 2 * first,
+                 segments)
+        y += line
+        seen += further
 
 
 cdef inline npy_intp run_of(const Pass *p) noexcept nogil:

@@ -8,6 +8,7 @@ cdef extern from "panels.h":
                                npy_intp added_row, const npy_intp *offsets, npy_intp segments) noexcept nogil
 
 cdef PanelProduct *panel_product(int dtype_code, npy_intp bytes) noexcept nogil
+cdef npy_intp panel_width(int dtype_code) noexcept nogil
 cdef int vectors() noexcept nogil
 cdef bint has_panels(int dtype_code, npy_intp m, npy_intp p) noexcept nogil
 cdef bint panels_suit(int dtype_code, npy_intp m, npy_intp n, npy_intp p, bint by_rows) noexcept nogil

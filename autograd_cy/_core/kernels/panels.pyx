@@ -60,6 +60,11 @@ cdef PanelProduct *panel_product(int dtype_code, npy_intp bytes) noexcept nogil:
     return panel_products[min(vectors(), 1 if bytes <= SHORT else 2)][0 if dtype_code == FLOAT32 else 1]
 
 
+cdef npy_intp panel_width(int dtype_code) noexcept nogil:
+    """The columns of a panel."""
+    return PANEL_BYTES // <npy_intp> (sizeof(float) if dtype_code == FLOAT32 else sizeof(double))
+
+
 cdef int vectors() noexcept nogil:
     """The level (0 to 2) for the loops of products and convolutions."""
     return max(level, 0)

@@ -11,6 +11,7 @@ from autograd_cy._core.kernels.channel_convolutions cimport (
 from autograd_cy._core.kernels.channel_taps cimport (
     convolve_lines, convolve_lines_back, convolve_taps, convolve_taps_back, correlate_lines, correlate_taps)
 from autograd_cy._core.kernels.convolutions cimport add_filters, convolve, convolve_back, correlate, sum_filters
+from autograd_cy._core.kernels.panels cimport panel_width
 from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.kernels.plane_convolutions cimport (
     convolve_planes, convolve_planes_back, correlate_planes, suits_planes)
@@ -21,9 +22,10 @@ cnp.import_array()
 
 cdef enum:
     FEWEST = 32             # places of all images, below which products of patches are not worth their preparation
-    WIDE = 8                # places of a line, from which on products go line by line ...
-    COLUMNS = 32            # ... if they have no more columns ...
+    WIDE = 8                # places of a line, from which on products go line by line if they have no more columns ...
+    COLUMNS = 32            # ... than these ...
     SHORT = 256             # ... or columns are not longer
+    WIDER = 10              # the same for other products
     LANES = 16              # elements that make whole vectors
     SOURCES = 4             # channels of a group, at most, that are copied for each; twice as many for two filters ...
     RESULTS = 8             # ... and filters of a group, at most, that share vectors with other groups
@@ -70,10 +72,11 @@ cdef bint goes_by_channels(const Geometry *of, bint channels_last) noexcept:
 
 cdef bint goes_by_lines(const Geometry *of, bint back) noexcept:
     """Whether the products of a convolution, or of the gradient of its images, are computed line by line. That is slow for
-    lines of few places, and for large matrices, which each line reads again."""
+    lines of few places, more so if matrices are large."""
+    cdef bint is_small = of.filters <= COLUMNS or of.channels * of.taps <= SHORT
     if back:
-        return of.taps > 1 and of.size[2] >= WIDE and (of.channels <= COLUMNS or of.filters * of.taps <= SHORT)
-    return of.taps > 1 and of.out[2] >= WIDE and (of.filters <= COLUMNS or of.channels * of.taps <= SHORT)
+        is_small = of.channels <= COLUMNS or of.filters * of.taps <= SHORT
+    return of.taps > 1 and (of.size[2] if back else of.out[2]) >= (WIDE if is_small else WIDER)
 
 
 cdef bint is_narrow(const Geometry *of, npy_intp columns) noexcept:
@@ -103,14 +106,21 @@ cdef cnp.ndarray matrices_of(const Geometry *of, cnp.ndarray weight, int dtype_c
     return in_c_order(weight.reshape(of.groups, of.filters, of.taps * of.channels).swapaxes(1, 2), dtype_code)
 
 
-cdef cnp.ndarray padded(cnp.ndarray matrices):
-    """The matrices with zeros at the end of each row, up to whole vectors."""
-    cdef npy_intp columns = cnp.PyArray_DIM(matrices, cnp.PyArray_NDIM(matrices) - 1)
-    if columns % LANES == 0:
-        return matrices
-    wide = np.zeros(sizes_of(matrices)[:-1] + ((columns + LANES - 1) // LANES * LANES,), matrices.dtype)
+cdef cnp.ndarray panels_of(const Geometry *of, cnp.ndarray weight, int dtype_code, bint flipped):
+    """The same matrices as panels of columns, each contiguous: (groups, panels, rows, columns). If columns don't fill them, up
+    to whole vectors, zeros follow."""
+    cdef npy_intp columns = of.channels if flipped else of.filters, width = panel_width(dtype_code), panels
+    width = width if columns > width else (columns + LANES - 1) // LANES * LANES
+    panels = (columns + width - 1) // width
+    if columns % width == 0:
+        weight = flat(channels_at_end(weight), dtype_code)
+        if flipped:
+            return weight.reshape(of.groups, of.filters, of.taps, panels, width)[:, :, ::-1].transpose(0, 3, 2, 1, 4).copy()
+        return in_c_order(weight.reshape(of.groups * panels, width, of.taps * of.channels).swapaxes(1, 2), dtype_code)
+    matrices = matrices_of(of, weight, dtype_code, flipped).reshape(of.groups, -1, columns)
+    wide = np.zeros(sizes_of(matrices)[:2] + (panels * width,), matrices.dtype)
     wide[..., :columns] = matrices
-    return wide
+    return wide if panels == 1 else wide.reshape(of.groups, -1, panels, width).swapaxes(1, 2).copy()
 
 
 cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, tuple sizes,
@@ -124,7 +134,7 @@ cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight
         if by_taps:
             convolve_taps(of, x, flat(channels_at_end(weight), dtype_code), bias, y)
         elif goes_by_lines(of, False):
-            convolve_lines(of, x, padded(matrices_of(of, weight, dtype_code, False)), bias, y)
+            convolve_lines(of, x, panels_of(of, weight, dtype_code, False), bias, y)
         else:
             convolve_channels(of, x, matrices_of(of, weight, dtype_code, False), bias, y)
         return channels_second(y)
@@ -160,7 +170,7 @@ cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray w
         elif is_convolution_back(of, &back) and not goes_by_lines(of, True):
             convolve_channels(&back, g, matrices_of(of, weight, dtype_code, True), None, x)
         else:
-            convolve_lines_back(of, g, padded(matrices_of(of, weight, dtype_code, True)), x)
+            convolve_lines_back(of, g, panels_of(of, weight, dtype_code, True), x)
         return channels_second(x)
     x = empty(dtype_code, sizes)
     if has_none(of):
