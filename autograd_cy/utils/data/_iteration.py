@@ -14,6 +14,7 @@ from ._seeds import drawn_seed
 from ._workers import Ended, Failure, Job, discard, run_worker, unpack
 
 _PATIENCE = 5.0  # seconds for a worker to end by itself
+_NO_MORE = object()  # None asks an IterableDataset for a sample
 
 
 class Iteration:
@@ -87,6 +88,12 @@ class _Worker:
     def join(self, timeout: float | None = None) -> None:
         self.process.join(timeout)
 
+    def terminate(self) -> None:
+        self.process.terminate()
+
+    def kill(self) -> None:
+        self.process.kill()
+
 
 def _shut_down(workers: list[_Worker], arrived: dict[int, Any]) -> None:
     """End processes, and remove the batches that they had prepared."""
@@ -154,8 +161,8 @@ class WorkersIteration(Iteration):
         worker = next((w for w in itertools.islice(self._turns, len(self._workers)) if not w.has_ended), None)
         if worker is None:
             return
-        numbers = next(self._numbers, None)
-        if numbers is None:
+        numbers = next(self._numbers, _NO_MORE)
+        if numbers is _NO_MORE:
             return
         worker.send((self._sent, numbers))
         worker.outstanding += 1

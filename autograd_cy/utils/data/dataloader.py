@@ -2,6 +2,7 @@
 
 import itertools
 import multiprocessing
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
@@ -61,6 +62,7 @@ class DataLoader(Generic[_Sample_co]):
         pin_memory_device: str = "", in_order: bool = True,
     ):  # fmt: skip
         _check_workers(num_workers, timeout, prefetch_factor, persistent_workers, multiprocessing_context)
+        _warn_of_many(num_workers)
         is_iterable = isinstance(dataset, IterableDataset)
         if is_iterable:
             _check_iterable(shuffle, sampler, batch_sampler)
@@ -178,6 +180,20 @@ def _check_workers(count: int, timeout: float, prefetch: int | None, persistent:
     if context is not None and count == 0:
         raise ValueError(
             "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got num_workers=0"
+        )
+
+
+def _warn_of_many(workers: int) -> None:
+    """Warn of more workers than there are CPUs that this process may use."""
+    counted = hasattr(os, "sched_getaffinity")
+    most = len(os.sched_getaffinity(0)) if counted else os.cpu_count() or 1
+    if workers > most:
+        warnings.warn(
+            f"This DataLoader will create {workers} worker processes in total. Our suggested max number of worker in current "
+            f"system is {most}{'' if counted else ' (`cpuset` is not taken into account)'}, which is smaller than what this "
+            "DataLoader is going to create. Please be aware that excessive worker creation might get DataLoader running slow "
+            "or even freeze, lower the worker number to avoid potential slowness/freeze if necessary.",
+            stacklevel=3,
         )
 
 

@@ -63,7 +63,7 @@ class IterableDataset(Dataset[_Sample_co]):
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
-    """``TensorDataset(x, y)``: sample i is ``(x[i], y[i])``. ValueError unless all tensors have the same number of rows.
+    """``TensorDataset(x, y)``: sample i is ``(x[i], y[i])``. AssertionError unless all tensors have the same number of rows.
 
     >>> import autograd_cy as ag
     >>> ag.utils.data.TensorDataset(ag.arange(3), ag.ones(3))[1]
@@ -74,7 +74,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     def __init__(self, *tensors: Tensor):
         sizes = [tensor.size(0) for tensor in tensors]
         if len(set(sizes)) > 1:
-            raise ValueError(f"Size mismatch between tensors: TensorDataset() got first dimensions of {sizes}")
+            raise AssertionError(f"Size mismatch between tensors: TensorDataset() got first dimensions of {sizes}")
         self.tensors = tensors
 
     def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
@@ -97,8 +97,10 @@ class StackDataset(Dataset[_Sample_co]):
     @_public
     def __init__(self, *args: Any, **kwargs: Any):
         if bool(args) == bool(kwargs):
-            raise ValueError("StackDataset() takes datasets or datasets by name: expected one of the two, got "
-                             + ("both" if args else "none"))  # fmt: skip
+            raise ValueError(
+                "Supported either ``tuple``- (via ``args``) or ``dict``- (via ``kwargs``) like input/output, but both types "
+                "are given." if args else "At least one dataset should be passed to StackDataset()"
+            )
         self.datasets: Any = args or kwargs
         lengths = {len(dataset) for dataset in self._parts()}
         if len(lengths) > 1:
@@ -138,7 +140,7 @@ def _samples(dataset: Any, indices: Sequence[int]) -> Sequence[Any]:
 class ConcatDataset(Dataset[_Sample_co]):
     """``ConcatDataset([a, b])``: the samples of the first dataset, then of the next.
 
-    ValueError without datasets, or if one is an IterableDataset.
+    AssertionError without datasets, or if one is an IterableDataset.
 
     >>> import autograd_cy as ag
     >>> list(ag.utils.data.ConcatDataset([[1, 2], [3]]))
@@ -152,10 +154,10 @@ class ConcatDataset(Dataset[_Sample_co]):
     def __init__(self, datasets: Iterable["Dataset[_Sample_co] | Sequence[_Sample_co]"]):
         self.datasets = list(datasets)
         if not self.datasets:
-            raise ValueError("datasets should not be an empty iterable: ConcatDataset() got none")
+            raise AssertionError("datasets should not be an empty iterable: ConcatDataset() got none")
         for dataset in self.datasets:
             if isinstance(dataset, IterableDataset):
-                raise ValueError("ConcatDataset does not support IterableDataset: its samples have no numbers")
+                raise AssertionError("ConcatDataset does not support IterableDataset: its samples have no numbers")
         self.cumulative_sizes = list(itertools.accumulate(map(len, self.datasets)))
 
     def __len__(self) -> int:
@@ -179,7 +181,7 @@ class ConcatDataset(Dataset[_Sample_co]):
 
 
 class ChainDataset(IterableDataset[_Sample_co]):
-    """``ChainDataset([a, b])``: all samples of the first IterableDataset, then of the next. TypeError for others.
+    """``ChainDataset([a, b])``: all samples of the first IterableDataset, then of the next. AssertionError at others.
 
     >>> import autograd_cy as ag
     >>> class Count(ag.utils.data.IterableDataset):
@@ -191,16 +193,19 @@ class ChainDataset(IterableDataset[_Sample_co]):
 
     @_public
     def __init__(self, datasets: Iterable[Dataset[_Sample_co]]):
-        self.datasets: list[Any] = list(datasets)
-        for dataset in self.datasets:
-            if not isinstance(dataset, IterableDataset):
-                raise TypeError(f"ChainDataset only supports IterableDataset, got {type(dataset).__name__}")
+        self.datasets: Any = datasets
 
     def __iter__(self) -> Iterator[_Sample_co]:
-        return itertools.chain.from_iterable(self.datasets)
+        return itertools.chain.from_iterable(self._checked())
 
     def __len__(self) -> int:
-        return sum(map(len, self.datasets))
+        return sum(map(len, self._checked()))
+
+    def _checked(self) -> Iterator[Any]:
+        for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise AssertionError(f"ChainDataset only supports IterableDataset, got {type(dataset).__name__}")
+            yield dataset
 
 
 class Subset(Dataset[_Sample_co]):
