@@ -28,17 +28,24 @@ from autograd_cy._core.runtime.threads cimport parallel_for
 cnp.import_array()
 
 cdef extern from "turns.h":
+    bint has_large_turns() noexcept nogil
+    void turn_16x16_f32(const float *x, npy_intp x_row, float *out, npy_intp row) noexcept nogil
+    void turn_8x8_f64(const double *x, npy_intp x_row, double *out, npy_intp row) noexcept nogil
     void turn_4x4_f32(const char *x, npy_intp x_row, float *out, npy_intp row) noexcept nogil
     void turn_4x4_f64(const char *x, npy_intp x_row, double *out, npy_intp row) noexcept nogil
 
 cdef enum:
     MOST = 5            # dimensions of an array that has a format
     TILE = 16           # rows and columns that are transposed at once
+    LONG = 1024         # rows of so few columns that they are transposed one by one
+
+cdef bint TURNS_TILES = has_large_turns()
 
 cdef struct Turned:     # matrices and their transposes
     const void *x
     void *y
-    npy_intp rows, columns, blocks
+    npy_intp rows, columns
+    npy_intp height, blocks     # rows of a block, and blocks of a matrix
 
 
 cdef bint has_channels_last(cnp.ndarray x) noexcept:
@@ -76,6 +83,11 @@ cdef cnp.ndarray in_format(cnp.ndarray array, bint channels_last):
     else:
         cnp.PyArray_CopyInto(copy, array)
     return copy
+
+
+def with_channels_last(cnp.ndarray array):
+    """with_channels_last(array) -> array: a copy with channels last."""
+    return in_format(array, True)
 
 
 cdef cnp.ndarray in_c_order(cnp.ndarray array, int dtype_code):
@@ -152,9 +164,10 @@ cdef inline npy_intp rest_of(cnp.ndarray array) noexcept:
 
 cdef int turn(cnp.ndarray array, cnp.ndarray copy, npy_intp rows, npy_intp columns) except -1:
     """Copy the transpose of each sample's matrix."""
-    cdef npy_intp blocks = (rows + TILE - 1) // TILE, samples = cnp.PyArray_DIM(array, 0)
-    cdef Turned turned = Turned(cnp.PyArray_DATA(array), cnp.PyArray_DATA(copy), rows, columns, blocks)
-    parallel_for(turn_f32 if code_of(array) == FLOAT32 else turn_f64, &turned, samples * blocks, TILE * columns)
+    cdef npy_intp height = TILE if columns >= NARROW else LONG, blocks = (rows + height - 1) // height
+    cdef npy_intp samples = cnp.PyArray_DIM(array, 0)
+    cdef Turned turned = Turned(cnp.PyArray_DATA(array), cnp.PyArray_DATA(copy), rows, columns, height, blocks)
+    parallel_for(turn_f32 if code_of(array) == FLOAT32 else turn_f64, &turned, samples * blocks, height * columns)
     return 0
 
 
@@ -168,10 +181,13 @@ cdef void turn_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
 
 cdef void turn_blocks(const Turned *p, const cython.floating *x, cython.floating *y, npy_intp block,
                       npy_intp end) noexcept nogil:
-    """Transpose some blocks of TILE rows, which are counted through all samples."""
+    """Transpose some blocks of rows, which are counted through all samples."""
     cdef npy_intp sample, i, j
     while block < end:
-        sample, i, j = block // p.blocks * p.rows * p.columns, block % p.blocks * TILE, 0
+        sample, i, j = block // p.blocks * p.rows * p.columns, block % p.blocks * p.height, 0
+        if p.height > TILE:
+            turn_columns(p, x + sample + i * p.columns, y + sample + i, min(p.rows - i, p.height))
+            j = p.columns
         while j < p.columns:
             turn_tile(p, x + sample + i * p.columns + j, y + sample + j * p.rows + i, min(p.rows - i, <npy_intp> TILE),
                       min(p.columns - j, <npy_intp> TILE))
@@ -179,10 +195,26 @@ cdef void turn_blocks(const Turned *p, const cython.floating *x, cython.floating
         block += 1
 
 
+cdef inline void turn_columns(const Turned *p, const cython.floating *x, cython.floating *y, npy_intp height) noexcept nogil:
+    """Transpose a block of few columns, one after the other."""
+    cdef npy_intp i, j
+    for j in range(p.columns):
+        for i in range(height):
+            y[j * p.rows + i] = x[i * p.columns + j]
+
+
 cdef inline void turn_tile(const Turned *p, const cython.floating *x, cython.floating *y, npy_intp height,
                            npy_intp width) noexcept nogil:
     """Transpose a tile along the longer side: cache lines that lie far apart evict each other."""
     cdef npy_intp whole = height // 4 * 4 if width >= 4 else 0, right = width // 4 * 4 if height >= 4 else 0, i, j
+    if TURNS_TILES and height == TILE and width == TILE:
+        if cython.floating is float:
+            turn_16x16_f32(x, p.columns, y, p.rows)
+        else:
+            for i in range(0, TILE, 8):
+                for j in range(0, TILE, 8):
+                    turn_8x8_f64(x + i * p.columns + j, p.columns, y + j * p.rows + i, p.rows)
+        return
     if p.columns > p.rows:
         for i in range(0, whole, 4):
             for j in range(0, right, 4):

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .channels import suggests_channels_last
+from .channels import suggests_channels_last, with_channels_last
 
 
 class memory_format:
@@ -110,6 +110,8 @@ def is_dense_in(wanted: memory_format, array: Any) -> bool:
 
 def copied_in(wanted: memory_format, array: Any) -> Any:
     """A copy of an array in that format."""
+    if wanted is not contiguous_format and wanted.order(array.ndim) and array.size:
+        return with_channels_last(array)
     made = made_in(wanted, np.empty, array.shape, array.dtype)
     made[...] = array
     return made

@@ -14,7 +14,7 @@ from cpython.number cimport PyIndex_Check, PyNumber_Index
 from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport strided_view
-from autograd_cy._core.arrays.channels cimport has_channels_last, new_in_format
+from autograd_cy._core.arrays.channels cimport has_channels_last, in_c_order, new_in_format
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, as_dtype, code_of, dtype, dtype_of, promote
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.arrays.region cimport measure
@@ -388,6 +388,8 @@ def contiguous(Tensor self, memory_format=None):
         return record_linear(CloneBackward0, (), self, formats.copied_in(memory_format, self.array))
     if cnp.PyArray_IS_C_CONTIGUOUS(self.array):
         return self
+    if has_channels_last(self.array):
+        return record_linear(CloneBackward0, (), self, in_c_order(self.array, code_of(self.array)))
     return record_linear(CloneBackward0, (), self, copied(self.array))
 
 
