@@ -66,6 +66,7 @@ BLOCKS = {
     "channel_taps.HELD": 24 << 10,
     "channel_taps.PLACES": 64,
     "channel_taps.TOTALS": 1 << 17,
+    "channels.LONG": 1024,
     "channels.NARROW": 4,
     "channels.TILE": 16,
     "channel_lines.VECTORS": 2,

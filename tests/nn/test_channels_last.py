@@ -422,6 +422,35 @@ def test_gradients_of_weights(sizes, groups, settings, threads):
         assert ag.equal(other, shared)
 
 
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("filters", [31, 33, 80])
+def test_fewer_places_than_filters(filters, groups, dtype, threads):
+    plain, weight = numbers(2, groups * 5, 6, 6, dtype=dtype), numbers(groups * filters, 5, 3, 3, dtype=dtype)
+    results = []
+    for last, count in ((False, 1), (True, 1), (True, 2)):
+        threads(count)
+        x, w = [in_last(t) if last else t for t in (plain, weight)]
+        results.append([F.conv2d(x, w, bias, groups=groups) for bias in (None, beside(x, groups * filters))])
+    for one, other, shared in zip(*results, strict=True):
+        np.testing.assert_allclose(other.numpy(), one.numpy(), rtol=1e-4, atol=1e-4 if dtype is ag.float32 else 1e-11)
+        assert ag.equal(other, shared) and format_of(other) is ag.channels_last
+
+
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64, ag.int64, ag.int32, ag.float16, ag.bool, ag.complex64])
+@pytest.mark.parametrize("sizes", [(2, 3, 33, 32), (1, 1, 7, 9), (2, 4, 5, 7), (3, 5, 16, 16), (2, 16, 4, 4), (2, 17, 9, 11),
+                                   (1, 48, 10, 16), (2, 3, 1, 1), (0, 3, 2, 2), (2, 5, 4, 3, 2),
+                                   (1, 3, 33, 1, 40)])  # fmt: skip
+def test_copies_between_formats(sizes, dtype, threads):
+    plain = (numbers(*sizes) * 100).to(dtype)
+    for count in (1, 2):
+        threads(count)
+        last = plain.clone(memory_format=FORMATS[len(sizes)])
+        assert last.stride() == ag.empty(sizes, memory_format=FORMATS[len(sizes)]).stride()
+        assert ag.equal(last, plain)
+        assert ag.equal(last.contiguous(), plain) and last.contiguous().is_contiguous()
+
+
 # channels and filters of each
 SMALL_GROUPS = [(1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (3, 1), (2, 2), (3, 3), (4, 4), (4, 8), (5, 4), (8, 2), (9, 2), (2, 9)]
 

@@ -58,6 +58,7 @@ cdef struct Pass:           # a shared loop
     npy_intp step           # ... and the distance to the next one in memory
     npy_intp block, blocks  # places of a block, and blocks of each group
     npy_intp slices
+    bint turned             # matrices are transposed
     bint failed             # there was no memory for a block
 
 
@@ -66,7 +67,7 @@ cdef Pass pass_of(const Geometry *of, const void *x, const void *matrices, const
     """`places`: the number of places to divide into blocks."""
     cdef Pass p
     p.of, p.x, p.matrices, p.bias, p.y, p.totals, p.dtype_code = of, x, matrices, NULL, y, NULL, dtype_code
-    p.length, p.slices, p.failed = of.taps * of.channels, 1, False
+    p.length, p.slices, p.turned, p.failed = of.taps * of.channels, 1, False, False
     p.step = step_of(of)
     p.block = min(max(PATCHES // p.length, <npy_intp> FEWEST), <npy_intp> PLACES)
     p.blocks = (places + p.block - 1) // p.block
@@ -88,7 +89,8 @@ cdef int share(Task task, Pass *p, npy_intp n) except -1:
 
 
 cdef real *take_memory(Pass *p, real kind) noexcept nogil:
-    cdef real *memory = <real *> malloc(p.block * p.step * sizeof(real))
+    """Room for a block's patches, and for its results if they have to be transposed."""
+    cdef real *memory = <real *> malloc(p.block * (p.step + (p.of.filters if p.turned else 0)) * sizeof(real))
     if memory == NULL:
         p.failed = True
     return memory
@@ -171,12 +173,14 @@ cdef inline void zero(real *row, npy_intp n) noexcept nogil:
 
 # forward
 
-cdef int convolve_channels(const Geometry *of, cnp.ndarray x, cnp.ndarray matrices, cnp.ndarray bias, cnp.ndarray y) except -1:
-    """y = the convolution of x, plus the bias (or None). `matrices`: (groups, taps and channels, filters)."""
+cdef int convolve_channels(const Geometry *of, cnp.ndarray x, cnp.ndarray matrices, cnp.ndarray bias, cnp.ndarray y,
+                           bint turned) except -1:
+    """y = the convolution of x, plus the bias (or None). `matrices`: (groups, taps and channels, filters); or, if `turned`,
+    (groups, filters, taps and channels): then results are transposed instead, which pays for few places."""
     cdef int dtype_code = code_of(y)
     cdef Pass p = pass_of(of, cnp.PyArray_DATA(x), cnp.PyArray_DATA(matrices), cnp.PyArray_DATA(y), dtype_code,
                           of.batch * of.places)
-    p.bias = NULL if bias is None else cnp.PyArray_DATA(bias)
+    p.bias, p.turned = NULL if bias is None else cnp.PyArray_DATA(bias), turned
     return share(forward_f32 if dtype_code == FLOAT32 else forward_f64, &p, p.blocks * of.groups)
 
 
@@ -212,15 +216,30 @@ cdef inline void multiply_patches(Pass *p, npy_intp group, npy_intp place, npy_i
                                   npy_intp columns, const char *bias, char *y, npy_intp row) noexcept nogil:
     """y = the patches of some places times a matrix, plus the bias (or NULL)."""
     cdef const Geometry *of = p.of
-    cdef npy_intp size = sizeof(real), patch = p.step
+    cdef npy_intp size = sizeof(real), patch = p.step, places = last - place
     cdef real *patches = memory
+    cdef real *results = memory + p.block * p.step
     if is_pointwise(of):
         patch = of.groups * of.channels
         patches = <real *> p.x + place * patch + group * of.channels
     else:
         walk_places(of, <real *> p.x, group, place, last, memory)
+    if p.turned:
+        multiply_by_panels(p.dtype_code, matrix, p.length * size, size, <const char *> patches, size, patch * size,
+                           <char *> results, places * size, columns, p.length, places, NULL, 0)
+        turn_results(results, places, columns, <const real *> bias, <real *> y, row // size)
+        return
     multiply_by_panels(p.dtype_code, <const char *> patches, patch * size, size, matrix, columns * size, size, y, row,
-                       last - place, p.length, columns, bias, 0)
+                       places, p.length, columns, bias, 0)
+
+
+cdef inline void turn_results(const real *results, npy_intp places, npy_intp filters, const real *bias, real *y,
+                              npy_intp row) noexcept nogil:
+    cdef npy_intp place, f
+    for place in range(places):
+        for f in range(filters):
+            y[f] = results[f * places + place] + (0 if bias == NULL else bias[f])
+        y += row
 
 
 # backward

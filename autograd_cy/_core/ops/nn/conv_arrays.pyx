@@ -135,8 +135,10 @@ cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight
             convolve_taps(of, x, flat(channels_at_end(weight), dtype_code), bias, y)
         elif goes_by_lines(of, False):
             convolve_lines(of, x, panels_of(of, weight, dtype_code, False), bias, y)
+        elif of.batch * of.places < of.filters:
+            convolve_channels(of, x, flat(channels_at_end(weight), dtype_code), bias, y, True)
         else:
-            convolve_channels(of, x, matrices_of(of, weight, dtype_code, False), bias, y)
+            convolve_channels(of, x, matrices_of(of, weight, dtype_code, False), bias, y, False)
         return channels_second(y)
     return in_format(convolved_in_order(of, x, weight, bias, sizes), channels_last)
 
@@ -168,7 +170,7 @@ cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray w
         if by_taps:
             convolve_taps_back(of, g, flat(channels_at_end(weight), dtype_code), x)
         elif is_convolution_back(of, &back) and not goes_by_lines(of, True):
-            convolve_channels(&back, g, matrices_of(of, weight, dtype_code, True), None, x)
+            convolve_channels(&back, g, matrices_of(of, weight, dtype_code, True), None, x, False)
         else:
             convolve_lines_back(of, g, panels_of(of, weight, dtype_code, True), x)
         return channels_second(x)
