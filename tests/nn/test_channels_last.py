@@ -353,7 +353,16 @@ def test_few_channels_and_filters(channels, filters, groups, kernel, stride, thr
 
 @pytest.mark.parametrize("channels", [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 63, 64, 65, 80, 145])
 @pytest.mark.parametrize(
-    "name", ["max_pool, overlapping", "max_pool, dilated", "avg_pool, padded", "adaptive_max_pool", "bilinear"]
+    "name",
+    [
+        "max_pool, overlapping",
+        "max_pool, dilated",
+        "avg_pool",
+        "avg_pool, padded",
+        "adaptive_avg_pool",
+        "adaptive_max_pool",
+        "bilinear",
+    ],
 )
 @pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
 def test_planes_of_any_number_of_channels(channels, name, dtype, threads):

@@ -20,6 +20,8 @@ cnp.import_array()
 
 cdef enum:
     AS_THEY_ARE = -2        # value of Along.every: outputs are elements, not sums
+    LANES = 64              # elements that are not summed along a row, whose sums stay in registers ...
+    FEW = 4                 # ... if there are more rows than this
     WOVEN = 15              # channels, at most, whose pixels are a row of elements
 
 ctypedef fused real:
@@ -39,7 +41,9 @@ cdef extern from *:
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_tapped_plane( \\
             real const *, real *, real *, autograd_cy_along const *, npy_intp); \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_sum_woven( \\
-            real const *, real *, autograd_cy_along const *);
+            real const *, real *, autograd_cy_along const *); \\
+        AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_sum_pixels( \\
+            real const *, real *, autograd_cy_along const *, npy_intp, npy_intp);
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
     """
@@ -199,6 +203,10 @@ cdef void tapped_plane "autograd_cy_tapped_plane"(
     for j in range(w[1].out):
         is_first = True
         if w[2].every == AS_THEY_ARE:
+            if n >= LANES and w[0].counts[i] * w[1].counts[j] > FEW:
+                sum_pixels(x, y, w, i, j)
+                y += n
+                continue
             room = y
         for a in range(w[0].counts[i]):
             for b in range(w[1].counts[j]):
@@ -211,6 +219,31 @@ cdef void tapped_plane "autograd_cy_tapped_plane"(
         if w[2].every != AS_THEY_ARE:
             sum_row(room, y, &w[2])
         y += w[2].out
+
+
+cdef void sum_pixels "autograd_cy_sum_pixels"(const real *x, real *y, const Along *w, npy_intp i, npy_intp j) noexcept nogil:
+    """An output of the outer dimensions: LANES of its elements at a time, the last of which may overlap those before."""
+    cdef npy_intp n = w[2].n, k = 0, a, b, c
+    cdef real weight
+    cdef real[LANES] sums
+    cdef const real *pixel
+    while k < n:
+        k = min(k, n - LANES)
+        for c in range(LANES):
+            sums[c] = 0
+        for a in range(w[0].counts[i]):
+            for b in range(w[1].counts[j]):
+                weight = (<real *> w[0].weights)[i * w[0].most + a] * (<real *> w[1].weights)[j * w[1].most + b]
+                pixel = x + ((w[0].starts[i] + a) * w[1].n + w[1].starts[j] + b) * n + k
+                if a + b > 0:
+                    for c in range(LANES):
+                        sums[c] = sums[c] + weight * pixel[c]
+                elif weight != 0:
+                    for c in range(LANES):
+                        sums[c] = weight * pixel[c]
+        for c in range(LANES):
+            y[k + c] = sums[c]
+        k += LANES
 
 
 cdef inline void add_row(const real *row, real *room, npy_intp n, real weight, bint is_first) noexcept nogil:
