@@ -150,12 +150,17 @@ _LATER_UNLISTED = {
     "_creation.typed": """
         BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor ShortTensor
     """,
+    "_functional.checks": """
+        _assert_async _check _check_index _check_is_size _check_not_implemented _check_tensor_all _check_tensor_all_with
+        _check_type _check_value _check_with
+    """,
     "_functional.different_elements": "_unique _unique2",
     "amp.grad_scaler": "_amp_foreach_non_finite_check_and_unscale_ _amp_update_scale_",
     "distributions._gamma_draws": "_sample_dirichlet _standard_gamma _standard_gamma_grad",
     **dict.fromkeys(
-        "_C _VF __future__ _dynamo _jit_internal _ops _utils _vmap_internals accelerator compiler cpu distributed functional "
-        "futures fx hub jit library mps mtia multiprocessing onnx ops quasirandom sparse storage types version xpu".split(),
+        "_C _VF __config__ __future__ _dynamo _jit_internal _ops _utils _vmap_internals accelerator compiler cpu "
+        "distributed functional futures fx hub jit library mps mtia multiprocessing onnx ops quasirandom sparse storage "
+        "types version xpu".split(),
         "",
     ),
 }

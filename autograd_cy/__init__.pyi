@@ -4,6 +4,7 @@ from math import e, inf, nan, pi
 
 from . import _C as _C
 from . import _VF as _VF
+from . import __config__ as __config__
 from . import __future__ as __future__
 from . import _dynamo as _dynamo
 from . import _jit_internal as _jit_internal
@@ -94,6 +95,16 @@ from ._creation.typed import ShortTensor as ShortTensor
 from ._creation.typed import set_default_tensor_type
 from ._creation.windows import bartlett_window, blackman_window, hamming_window, hann_window, kaiser_window
 from ._dynamo._compile import compile
+from ._functional.checks import _assert_async as _assert_async
+from ._functional.checks import _check as _check
+from ._functional.checks import _check_index as _check_index
+from ._functional.checks import _check_is_size as _check_is_size
+from ._functional.checks import _check_not_implemented as _check_not_implemented
+from ._functional.checks import _check_tensor_all as _check_tensor_all
+from ._functional.checks import _check_tensor_all_with as _check_tensor_all_with
+from ._functional.checks import _check_type as _check_type
+from ._functional.checks import _check_value as _check_value
+from ._functional.checks import _check_with as _check_with
 from ._functional.coverage import coverage
 from ._functional.different_elements import _unique as _unique
 from ._functional.different_elements import _unique2 as _unique2

@@ -1,6 +1,8 @@
 """Methods of Tensor about its shape, dtype and device (facade)."""
 
-from .._core.arrays.formats import checked, is_dense_in, strides_of
+import itertools
+
+from .._core.arrays.formats import checked, is_dense_in, memory_format, strides_of
 from .._core.graph.tensor import extend, metadata_of
 from .._core.runtime.entry import public
 from .._types import Size
@@ -52,9 +54,22 @@ def stride(self, dim=None):
 
 
 @method
-def dim_order(self):
-    """dim_order() -> tuple of ints: the dimensions as they follow each other in memory, the outermost first."""
+def dim_order(self, *, ambiguity_check=False):
+    """dim_order() -> tuple of ints: the dimensions as they follow each other in memory, the outermost first.
+
+    With ambiguity_check=True RuntimeError where the memory fits several orders, unless it fits exactly one of the formats in
+    a list `ambiguity_check`.
+    """
+    is_list = isinstance(ambiguity_check, list)
+    if not isinstance(ambiguity_check, bool) and not (is_list and all(isinstance(f, memory_format) for f in ambiguity_check)):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
     steps = self.stride()
+    has_several = 1 in self.shape or any(a == b for a, b in itertools.pairwise(steps))
+    formats = ambiguity_check if is_list else []
+    if ambiguity_check is not False and has_several and sum(self.is_contiguous(memory_format=f) for f in formats) != 1:
+        raise RuntimeError(
+            "The tensor does not have unique dim order, or cannot map to exact one of the given memory formats."
+        )
     return tuple(sorted(range(self.ndim), key=lambda axis: (-steps[axis], axis)))
 
 

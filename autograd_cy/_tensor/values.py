@@ -266,6 +266,11 @@ def _mapped(name: str, self: Tensor, others: tuple[tuple[str, Any], ...], callab
             raise TypeError(f"{name}(): argument '{argument}' must be Tensor, not {type(other).__name__}")
         if other.dtype is not self.dtype:
             raise TypeError(f"{name}: expected {self.type()} for '{argument}' (got {other.type()})")
+        if other.ndim > self.ndim:
+            raise RuntimeError(
+                f"expand({other.type()}{{{list(other.shape)}}}, size={list(self.shape)}): the number of sizes provided "
+                f"({self.ndim}) must be greater or equal to the number of dimensions in the tensor ({other.ndim})"
+            )
     tensors = (self, *(other for _, other in others))
     if any(t.requires_grad for t in tensors):
         raise RuntimeError(f"Can't call {name}() on Variable that requires grad. Use var.detach().{name}() instead.")

@@ -11,7 +11,7 @@ import autograd_cy as ag
 ])  # fmt: skip
 def test_pairs_at_even_places_are_viewed(x):
     found = ag.view_as_complex(x)
-    assert found.shape == x.shape[:-1] and found.data_ptr() == x.data_ptr()
+    assert found.shape == x.shape[:-1] and found.data_ptr() == x.data_ptr() and found._is_view()
 
 
 @pytest.mark.parametrize(("x", "text"), [

@@ -223,6 +223,7 @@ PARAMETERS = {
     "mat2": "Tensor",
     "max": "_Operand",
     "memory_format": "Any",
+    "ambiguity_check": "bool | list[Any]",
     "min": "_Operand",
     "n": "int",
     "nbytes": "int",

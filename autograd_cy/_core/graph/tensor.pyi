@@ -452,7 +452,7 @@ class Tensor(TensorBase):
         """digamma() written into the tensor's own memory."""
     def dim(self) -> _int:
         """the number of dimensions."""
-    def dim_order(self) -> tuple[_int, ...]:
+    def dim_order(self, *, ambiguity_check: _bool | list[Any] = False) -> tuple[_int, ...]:
         """the dimensions as they follow each other in memory, the outermost first."""
     def dist(self, other: Tensor, p: _float = 2) -> Tensor:
         """the p-norm of input - other, which are broadcast."""

@@ -370,7 +370,7 @@ def view_as_complex(input):
         raise RuntimeError(f"Tensor must have a last dimension of size 2 (view_as_complex(): it is of shape {shape_of(x)})")
     whole = d.to_complex().numpy_dtype
     if cnp.PyArray_SIZE(x.array) == 0:                  # NumPy gives empty arrays any strides
-        return record_linear(ViewAsComplexBackward0, (), x, np.empty(shape_of(x)[:-1], whole))
+        return record_view(ViewAsComplexBackward0, (), x, np.empty(shape_of(x)[:-1], whole))
     if cnp.PyArray_STRIDE(x.array, cnp.PyArray_NDIM(x.array) - 1) != d.itemsize:
         raise RuntimeError("Tensor must have a last dimension with stride 1")
     check_even_strides(x, d.itemsize)
