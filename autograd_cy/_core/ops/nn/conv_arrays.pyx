@@ -204,7 +204,7 @@ cdef cnp.ndarray correlated(const Geometry *of, cnp.ndarray x, cnp.ndarray g, tu
     if goes_by_channels(of, channels_last):
         weight = empty(dtype_code, at_end(sizes))
         x, g = flat(channels_at_end(x), dtype_code), flat(channels_at_end(g), dtype_code)
-        if suits_taps(of, of.channels, of.filters):
+        if suits_planes(of) or (of.channels <= 2 and suits_taps(of, of.channels, of.filters)):
             correlate_taps(of, x, g, weight)
         elif of.taps > 1 and of.out[2] >= WIDE:
             correlate_lines(of, x, g, weight)
