@@ -29,7 +29,11 @@ def const_data_ptr(self):
 def is_set_to(self, tensor):
     """is_set_to(tensor) -> bool: whether the other tensor is the same memory in the same form."""
     same = self.shape == tensor.shape and self.stride() == tensor.stride()
-    return same and self.dtype is tensor.dtype and self.data_ptr() == tensor.data_ptr()
+    if not same or self.dtype is not tensor.dtype:
+        return False
+    if self.numel() == 0:  # without an address
+        return self.untyped_storage() is tensor.untyped_storage() and self.storage_offset() == tensor.storage_offset()
+    return self.data_ptr() == tensor.data_ptr()
 
 
 @method

@@ -324,3 +324,9 @@ def test_a_with_block_in_which_a_module_has_other_parameters(torch):
     tied = torch.nn.ModuleDict({"a": layer, "b": layer})
     with stateless._reparametrize_module(tied, {"a.weight": given["weight"]}, tie_weights=True):
         assert tied["b"].weight is given["weight"]
+
+
+def test_tensors_without_elements_are_set_to_their_own_storage_only():
+    """None of them has an address, by which they were taken for the same memory."""
+    x = ag.tensor([])
+    assert x.is_set_to(x) and x.is_set_to(x.view(0)) and not x.is_set_to(ag.tensor([])) and not x.is_set_to(x.double())
