@@ -2,6 +2,8 @@
 #ifndef AUTOGRAD_CY_CHANNEL_MAXIMA_H
 #define AUTOGRAD_CY_CHANNEL_MAXIMA_H
 
+#include <limits.h>
+#include <math.h>
 #include <string.h>
 #include "tiles.h"
 
