@@ -79,9 +79,11 @@ wheel-test: $(VENV)/.with-test
 	PYTHONSAFEPATH=1 PYTHONPATH="$(call site,release)" $(PYTEST) tests/project tests/whole $(ARGS)
 
 # What the debug build can't show: docstrings, types, figures of release kernels, what the checkers and the generators of random
-# programs do, which are Python, and derivatives against finite differences. Its checks see the same calls in other tests.
+# programs do, functionalize() and NumPy's functions, which are Python, and derivatives against finite differences or formulas.
+# Its checks see the same calls of the core in other tests.
 SAME_IN_EACH_BUILD := project/test_docstrings.py project/test_typing.py project/test_benchmarks.py project/test_lens.py testing \
-	ops/test_precision.py ops/test_op_gradients.py
+	ops/test_precision.py ops/test_op_gradients.py ops/test_one_truth.py facade/test_functionalize_operations.py \
+	facade/test_numpy_functions.py
 debug-test: $(VENV)/.with-dev
 	tools/test_sdist "$(abspath $(BIN)/python)" $(SAME_IN_EACH_BUILD:%=--ignore=tests/%) $(IN_PARALLEL) $(ARGS)
 
