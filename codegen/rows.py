@@ -31,8 +31,8 @@ class Row:
     da, db, dc   formulas of g (the incoming gradient), the inputs a, b, c and the output y. They are linear in g, so forward
                  mode evaluates them with the tangent for g. The operands they read are saved. A pair has one formula for
                  real types and one for complex types
-    let          values that formulas share, "name = function(arguments)": a function of elementary.h or special.h, inlined
-                 into the loop (for real types), or a function of NumPy, whose loop is called block by block
+    let          values that formulas share, "name = function(arguments)": a function of elementary.h, arithmetic.h or
+                 special.h, inlined into the loop (for real types), or a function of NumPy, whose loop is called block by block
     node, saved  PyTorch's names of the node (unless it is like TanhBackward0 for tanh) and of its saved tensors: the inputs
                  a, b, and c or the output
     constants    PyTorch's names for the scalars of the call (`with_constants`), which the node shows; None for a scalar that

@@ -22,8 +22,8 @@ from .._compat import PACKAGE
 from .._core.arrays.formats import checked, contiguous_format, made_in
 from .._core.graph.tensor import Tensor, from_array, metadata_of
 from .._core.ops.indexing.memory import owner_of_memory, taken_into
-from .._core.ops.subclasses import subclasses_as_tensors
 from .._core.ops.shapes.shape import replace_array
+from .._core.ops.subclasses import subclasses_as_tensors
 from .._creation import laid_out_like, sizes
 from .._memory import moves
 from .._memory.placeholders import Placeholder, give_pages_back, memory_of, placeholder

@@ -11,7 +11,7 @@ from typing import Any
 
 from .._compat import names_later as _names_later
 from .._core.graph.tensor import Tensor
-from .._core.ops.shapes.shape import stack as _stack
+from .._core.ops.shapes.concatenation import stack as _stack
 from .._core.runtime.entry import public as _public
 from .._creation.filled import ones_like as _ones_like
 from .._creation.filled import zeros as _zeros

@@ -237,7 +237,8 @@ def test_circles_are_found():
 
 def test_pointers_are_filled_before_they_are_called():
     """A recorded backward of a norm called one that only an import of forward mode filled: the interpreter ended."""
-    later = {"engine.double_vjp", "engine.sharing", "engine.parallel_walk"}  # loaded by what opens dual levels, and by what allows threads
+    # loaded by what opens dual levels, and by what allows threads
+    later = {"engine.double_vjp", "engine.sharing", "engine.parallel_walk"}
     script = "import sys, autograd_cy; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert {f"autograd_cy._core.{module}" for module in set(POINTERS.values()) - later} <= set(loaded)

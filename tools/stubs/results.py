@@ -265,14 +265,13 @@ CORE = {
     "ops.shapes.shape": (
         [],
         {
-            "cat": "Tensor",
             "convert": "Tensor",
             "detach": "Tensor",
             "is_held_alone": "bool",
             "replace_array": "None",
-            "stack": "Tensor",
         },
     ),
+    "ops.shapes.concatenation": ([], {"cat": "Tensor", "stack": "Tensor"}),
     "runtime.entry": ([], {"answer_errors": "None", "public": "_F", "show_one_frame": "None"}),
     "runtime.module_slots": ([], {"call_module": "Any", "fill_slots": "None", "set_up": "None"}),
     "runtime.recorder": (["Recorder"], {}),

@@ -118,7 +118,7 @@ cdef inline bint has_handles(Node node) noexcept:
     return node.kinds[0] >= HANDLE or node.kinds[1] >= HANDLE or node.kinds[2] >= HANDLE
 
 
-cdef inline object taken_out(GraphTask task, Node node, bint *needed, bint *watched):
+cdef object taken_out(GraphTask task, Node node, bint *needed, bint *watched):
     """The gradient of a node about to run. Ends the task's claim on it, captures the gradient, runs tensor hooks.
 
     `needed`: the node itself runs, too; `watched`: hooks see it, or each gradient is searched for NaN.

@@ -1,6 +1,6 @@
 """a * 2**b of floats and doubles, for contiguous operands.
 
-Powers come from NumPy's exp2, in blocks. If a power is not a normal number, special.h's ldexp scales the element in several
+Powers come from NumPy's exp2, in blocks. If a power is not a normal number, arithmetic.h's ldexp scales the element in several
 steps, which takes twice the time; blocks without such elements skip it.
 """
 
@@ -17,12 +17,12 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 cdef extern from *:
     """
     #include "clones.h"
-    #include "special.h"
+    #include "arithmetic.h"
     AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_scale_block_f32)
     AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_scale_block_f64)
     """
 
-cdef extern from "special.h" nogil:
+cdef extern from "arithmetic.h" nogil:
     float one_ldexp_f32 "autograd_cy_ldexp_f32"(float a, float b) noexcept
     double one_ldexp_f64 "autograd_cy_ldexp_f64"(double a, double b) noexcept
 

@@ -16,14 +16,14 @@ from autograd_cy._core.runtime.thresholds cimport thresholds
 cdef extern from *:
     """
     #include "clones.h"
-    #include "special.h"
+    #include "arithmetic.h"
     AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_fmod_block_f32)
     AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_fmod_block_f64)
     AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_floor_block_f32)
     AUTOGRAD_CY_FLAT_KERNEL(autograd_cy_floor_block_f64)
     """
 
-cdef extern from "special.h" nogil:
+cdef extern from "arithmetic.h" nogil:
     bint is_plain_f32 "autograd_cy_is_plain_f32"(float a, float b) noexcept
     bint is_plain_f64 "autograd_cy_is_plain_f64"(double a, double b) noexcept
     float one_fmod_f32 "autograd_cy_fmod_f32"(float a, float b) noexcept

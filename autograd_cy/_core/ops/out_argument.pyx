@@ -26,7 +26,7 @@ cnp.import_array()
 
 cdef frozenset MAKES_TENSORS = frozenset((
     "empty eye full linspace logspace ones rand randint randn randperm range tril_indices triu_indices zeros").split())
-cdef frozenset COUNTED = frozenset(("arange linspace logspace range").split())    # an `out` with as many elements keeps its shape
+cdef frozenset COUNTED = frozenset(("arange linspace logspace range").split())  # an `out` of as many elements keeps its shape
 
 
 cdef object call_into(object function, tuple args, dict kwargs):

@@ -177,7 +177,6 @@ cdef PyObject *called_again(object function, list arguments, tuple names) except
     return <PyObject *> result
 
 
-
 # the operators
 
 cdef object operator_step(int k, object left, object right):

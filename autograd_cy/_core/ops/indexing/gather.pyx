@@ -20,7 +20,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import rank_of
 from autograd_cy._core.ops.registry import op
-from autograd_cy._core.ops.shapes.shape import stack
+from autograd_cy._core.ops.shapes.concatenation import stack
 
 cnp.import_array()
 

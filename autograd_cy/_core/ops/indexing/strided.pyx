@@ -20,7 +20,8 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.batching.batched import first_value
 from autograd_cy._core.batching.rules import declare_rule, rank_of
 from autograd_cy._core.ops.registry import op
-from autograd_cy._core.ops.shapes.shape import cat, sizes_of
+from autograd_cy._core.ops.shapes.concatenation import cat
+from autograd_cy._core.ops.shapes.shape import sizes_of
 
 cnp.import_array()
 

@@ -21,7 +21,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.batching.rules import COMPOSITE, on_values
 from autograd_cy._core.ops.matrices.systems import batched_pair, solve
 from autograd_cy._core.ops.registry import op
-from autograd_cy._core.ops.shapes.shape import cat
+from autograd_cy._core.ops.shapes.concatenation import cat
 
 cnp.import_array()
 

@@ -28,7 +28,7 @@ from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.matrices.matrix import LinAlgError
 from autograd_cy._core.ops.matrices.systems import solve_triangular
 from autograd_cy._core.ops.registry import op
-from autograd_cy._core.ops.shapes.shape import cat
+from autograd_cy._core.ops.shapes.concatenation import cat
 
 cnp.import_array()
 

@@ -2,7 +2,7 @@
 
 from autograd_cy._core.batching.batched cimport zeros_as
 
-from autograd_cy._core.ops.shapes.shape import stack
+from autograd_cy._core.ops.shapes.concatenation import stack
 
 NEAREST, BICUBIC = 1, 2         # modes; 0 is bilinear
 BORDER, REFLECTION = 1, 2       # paddings; 0 is zeros

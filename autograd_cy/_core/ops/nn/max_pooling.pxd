@@ -10,5 +10,14 @@ cdef class WindowMaxima(Node):
     cdef bint keeps_format(self) noexcept
 
 
+cdef class AdaptiveMaxPool2DBackward0(WindowMaxima):
+    pass
+
+
+cdef class AdaptiveMaxPool3DBackward0(WindowMaxima):
+    pass
+
+
 cdef tuple pooled(object node_class, Tensor x, tuple counts, tuple tables, tuple dilation, tuple constants, str kernel,
                   bint keeps=*)
+cdef object chosen(tuple results, object return_indices)

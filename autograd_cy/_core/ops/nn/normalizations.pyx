@@ -15,7 +15,7 @@ from autograd_cy._core.ops.nn.batch_norm import batch_norm as norm_of_channels, 
 from autograd_cy._core.ops.nn.group_norm import group_norm as norm_of_groups
 from autograd_cy._core.ops.nn.rms_norm import rms_norm as norm_of_squares
 from autograd_cy._core.ops.registry import op
-from autograd_cy._core.ops.shapes.shape import cat
+from autograd_cy._core.ops.shapes.concatenation import cat
 
 cnp.import_array()
 

@@ -26,7 +26,7 @@ from autograd_cy._core.runtime.events cimport (
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 from autograd_cy._core.ops.nn.attention import scaled_dot_product_attention
-from autograd_cy._core.ops.shapes.shape import cat
+from autograd_cy._core.ops.shapes.concatenation import cat
 
 cnp.import_array()
 

@@ -12,7 +12,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.nn.dropout import dropout as dropped
 from autograd_cy._core.ops.registry import op
-from autograd_cy._core.ops.shapes.shape import cat, stack
+from autograd_cy._core.ops.shapes.concatenation import cat, stack
 
 cnp.import_array()
 

@@ -7,7 +7,7 @@ recurrent_loops.pyx. The state of all samples is passed from step to step; a ste
 
 from autograd_cy._core.kernels.recurrent_loops cimport GRU, LSTM, TANH, CellKind
 
-from autograd_cy._core.ops.shapes.shape import cat, stack
+from autograd_cy._core.ops.shapes.concatenation import cat, stack
 
 
 cdef object linear(object x, object weight, object bias):

@@ -8,7 +8,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, rank_of
 from autograd_cy._core.ops.registry import op
-from autograd_cy._core.ops.shapes.shape import cat
+from autograd_cy._core.ops.shapes.concatenation import cat
 
 cnp.import_array()
 

@@ -25,7 +25,7 @@ from autograd_cy._core.runtime.thresholds cimport thresholds
 
 from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops.registry import op
-from autograd_cy._core.ops.shapes.shape import cat
+from autograd_cy._core.ops.shapes.concatenation import cat
 
 cnp.import_array()
 

@@ -23,7 +23,8 @@ from autograd_cy._core.arrays.dtypes import finfo_of
 from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.registry import inplace_op, op
-from autograd_cy._core.ops.shapes.shape import flip, stack
+from autograd_cy._core.ops.shapes.concatenation import stack
+from autograd_cy._core.ops.shapes.shape import flip
 
 cnp.import_array()
 

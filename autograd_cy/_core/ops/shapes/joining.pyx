@@ -19,7 +19,8 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.batching.rules import COMPOSITE, rank_of
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.other_views import atleast_1d, atleast_2d, atleast_3d
-from autograd_cy._core.ops.shapes.shape import cat, sizes_of, stack
+from autograd_cy._core.ops.shapes.concatenation import cat, stack
+from autograd_cy._core.ops.shapes.shape import sizes_of
 from autograd_cy._core.ops.shapes.shape_views import reshape
 from autograd_cy._core.runtime.once import warn_once
 

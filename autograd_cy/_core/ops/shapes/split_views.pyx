@@ -18,7 +18,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.batching.rules import Along, on_values, rank_of
 from autograd_cy._core.graph.node import declare_outputs
 from autograd_cy._core.ops.registry import op
-from autograd_cy._core.ops.shapes.shape import cat, stack
+from autograd_cy._core.ops.shapes.concatenation import cat, stack
 
 cnp.import_array()
 

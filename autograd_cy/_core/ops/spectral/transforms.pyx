@@ -16,7 +16,7 @@ from autograd_cy._core.graph.record cimport as_tensor, record_linear, shape_of, 
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.ops.shapes.shape import cat
+from autograd_cy._core.ops.shapes.concatenation import cat
 
 cnp.import_array()
 
