@@ -8,7 +8,7 @@ NOTE [Sparse tensors]
      so that Python functions which take the array don't see the NaN.
   3. The core's operations know no sparse tensors. A gradient may be sparse: it then travels through the engine as a Tensor, as
      a BatchedTensor does. A user's Function, a hook and a leaf receive it as is; for any other node it is made dense
-     (`vjp_of_tensors` in engine.pyx), because the node's rule would read the array.
+     (`vjp_of_tensors` in propagation.pyx), because the node's rule would read the array.
   4. A leaf's `.grad` is sparse if all gradients added to it are: case 10 of NOTE [Gradient ownership].
 """
 

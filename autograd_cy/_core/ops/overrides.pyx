@@ -7,7 +7,8 @@ on Tensors must not pay for it, so a call that succeeds never looks for such obj
      through a step in the function's vectorcall slot. After a failure the step looks for such objects in the arguments
      and, if there are any, calls them instead.
   2. An instance of a subclass passes as a Tensor. The first subclass that is defined arms the steps (`arm`): from then on
-     they look at the types of the arguments beforehand, and so do the operators; the facade's own methods get a step, too.
+     they look at the types of the arguments beforehand. So does `operator_step`, the one step of all operators. The
+     facade's own methods get a step, too.
   3. A class with Tensor's own `__torch_function__` is not asked: the operation runs as it does on Tensors, and its
      results are moved into the class (`in_class`). A class with `_disabled_torch_function_impl` is treated as Tensor. The
      steps know nn.Parameter by identity (`take_for_tensors`), as most operands of a model are Parameters.
