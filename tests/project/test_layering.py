@@ -41,11 +41,7 @@ POINTERS = {
     "graph.saved.tell_history": "engine.engine",
     "graph.operators.step": "ops.overrides",
     "graph.tensor.renew": "writes.views",
-    "graph.tensor.wrapper_type": "batching.batched",
-    "ops.keywords.call_in_place": "ops.overwriting",
-    "ops.subclasses.aliased": "ops.indexing.slicing",
     "runtime.events.watch_calls": "ops.overrides",
-    "runtime.modes.inference_settings": "graph.tensor",
     "runtime.reentry.turn_taker": "engine.parallel_walk",
 }
 

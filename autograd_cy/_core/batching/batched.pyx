@@ -27,7 +27,6 @@ import numpy as np
 
 cimport cython
 
-cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.arrays.buffers cimport strided_view
 from autograd_cy._core.batching.levels cimport BatchLevel, is_open_here
 from autograd_cy._core.graph.duals cimport (
@@ -310,4 +309,3 @@ cdef Tensor zeros_as(Tensor g, tuple sizes):
 
 
 refuse_new(BatchedTensor)
-tensor_module.wrapper_type = <void *> BatchedTensor

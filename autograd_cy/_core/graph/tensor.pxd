@@ -71,7 +71,6 @@ cdef enum:                          # how a view was made
 
 
 cdef void *tensor_type              # Tensor, for comparing types
-cdef void *wrapper_type             # BatchedTensor, which only batched() makes; batched.pyx sets it
 
 ctypedef int (*Renew)(Tensor view) except -1
 cdef Renew renew                    # views.pyx sets it

@@ -24,8 +24,7 @@ from autograd_cy._core.runtime.free_threading cimport (
     FREE_THREADED, Hold, hold, is_unique, is_unset, let_go, load_long, peek_int, set_once)
 from autograd_cy._core.runtime.lifetime cimport (
     TENSOR, Destructor, Link, Spares, begin_death, drop_all, end_life, hide, lay_aside, owner_of, release, revived, watch)
-cimport autograd_cy._core.runtime.modes as modes
-from autograd_cy._core.runtime.modes cimport ask, own_modes
+from autograd_cy._core.runtime.modes cimport ask, inference_settings, own_modes
 from autograd_cy._core.runtime.own cimport TENSORS, declare_store, declared_store
 from autograd_cy._core.runtime.state cimport INFERENCE, NO_GRAD, REPLAY_VIEWS, ThreadState, thread_state
 
@@ -64,14 +63,13 @@ cdef extern from "Python.h":
         Constructor tp_new
         void *tp_vectorcall
         unsigned long tp_flags
+    unsigned long Py_TPFLAGS_HEAPTYPE
     unsigned long Py_TPFLAGS_IMMUTABLETYPE
 
 cdef Destructor compiled_dealloc = NULL
 cdef Constructor compiled_new = NULL
 cdef Spares spares              # of all threads; without a GIL each thread has its own
 spares.n = 0
-spares.inference = 0
-modes.inference_settings = &spares.inference
 cdef dict facade = {}      # set by the Python layer: special methods, the Size class
 
 
@@ -484,14 +482,15 @@ cdef Tensor new_tensor(cnp.ndarray array):
     else:
         tensor = Tensor.__new__(Tensor)
     tensor.array = array
-    if peek_int(&spares.inference):
+    if peek_int(&inference_settings):
         tensor.inference = in_inference_mode()
     return tensor
 
 
 cdef object constructed(PyTypeObject *cls, PyObject *args, PyObject *kwargs):
     """tp_new for calls of Tensor or a subclass: the facade makes the tensor."""
-    if <void *> cls == wrapper_type:                    # BatchedTensor: its __new__ and __init__ refuse users
+    if not (<TypeObject *> cls).tp_flags & Py_TPFLAGS_HEAPTYPE and <void *> cls != tensor_type:
+        # a compiled subclass, BatchedTensor: its __new__ and __init__ refuse users
         return compiled_new(cls, <PyObject *> (), NULL)
     made = facade["construct"](() if args == NULL else <object> args, {} if kwargs == NULL else <object> kwargs)
     return moved_into(<object> cls, <Tensor> made)

@@ -7,6 +7,7 @@ The step of NOTE [Overrides] comes here when a call with one of them has failed.
 import numpy as np
 
 from autograd_cy._core.ops.out_argument cimport call_into
+from autograd_cy._core.ops.overwriting cimport call_in_place
 
 from autograd_cy._core.batching.rules import writes
 from autograd_cy._core.ops.registry import op_of
@@ -16,8 +17,6 @@ OTHER_NAMES = {
     "axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other",     # NumPy's
     "axis0": "dim0", "axis1": "dim1", "self": "input", "split_size": "split_size_or_sections"}
 CO_VARARGS = 4                         # in the flags of a code object: a function with *args
-
-cdef CallInPlace call_in_place = NULL
 
 
 cdef object in_older_order(object function, args):

@@ -10,6 +10,7 @@ cdef class Overwriting(Node):
 cdef class FillWithTensor(Overwriting):
     pass
 
+cdef object call_in_place(object function, tuple args, dict kwargs)
 cdef Tensor in_place(str operation, object function, Tensor target, tuple arguments)
 cdef Tensor overwrite(Tensor target, object value, object node_class, str operation)
 cdef cnp.ndarray real_part(cnp.ndarray source, int dtype_code)

@@ -15,7 +15,6 @@ from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.operands cimport common_code, number_code, operand_code, rank_of, tensor_of
 from autograd_cy._core.graph.record cimport as_type, new_node, record_all, shape_of
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-cimport autograd_cy._core.ops.keywords as keywords
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
 from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS, thread_state
@@ -197,9 +196,6 @@ cdef object call_in_place(object function, tuple args, dict kwargs):
     if not args:
         del kwargs["input"]
     return in_place(f"{function.__name__}_", lambda x: function(x, *args[1:], **kwargs), target, ())
-
-
-keywords.call_in_place = call_in_place
 
 
 cdef cnp.ndarray source_of(Tensor target, object value, str operation):

@@ -2,9 +2,7 @@
 
 from autograd_cy._core.graph.tensor cimport Tensor
 
-ctypedef object (*Alias)(object tensor)
-cdef Alias aliased              # ops/indexing/slicing.pyx fills it in
-
+cdef Tensor alias(Tensor x)
 cdef list overriding(object arguments, bint tensors)
 cdef object class_of_results(list found)
 cdef object hand_over(object function, list found, tuple args, dict kwargs)

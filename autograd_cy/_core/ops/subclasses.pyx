@@ -6,8 +6,13 @@ Cases 1 to 3 of NOTE [Overrides] in overrides.pyx, whose steps call these functi
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+cimport cython
+
 from autograd_cy._core.arrays.conversions cimport check_depth
 from autograd_cy._core.graph.layouts cimport is_sparse
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.record cimport record_view
+from autograd_cy._core.graph.samples cimport of_samples
 from autograd_cy._core.graph.tensor cimport Tensor, extend, moved_into, new_tensor, share_version
 from autograd_cy._core.runtime.recursion cimport check_room
 
@@ -137,6 +142,26 @@ cdef object in_class(object result, object cls, int depth=0):
     return result
 
 
+@cython.final
+cdef class AliasBackward0(Node):
+    cdef object vjp(self, object g, int i):
+        return g
+
+    cdef object jvp(self, tuple tangents):
+        return alias(tangents[0])
+
+
+cdef Tensor alias(Tensor x):
+    """A view of the whole tensor."""
+    if x.batched:
+        return of_samples(alias_of_each, (x,), None)
+    return record_view(AliasBackward0, (), x, x.array)
+
+
+def alias_of_each(Tensor xs, constants, Py_ssize_t n):
+    return alias(xs)
+
+
 def as_subclass(Tensor tensor, cls):
     """as_subclass(cls) -> Tensor: a view of the whole tensor that is an instance of the class; its __new__ isn't called.
 
@@ -150,7 +175,7 @@ def as_subclass(Tensor tensor, cls):
     """
     check_class(cls)
     check_dense(tensor)
-    return moved_into(cls, aliased(tensor))
+    return moved_into(cls, alias(tensor))
 
 
 def make_subclass(cls, data, bint require_grad=False):

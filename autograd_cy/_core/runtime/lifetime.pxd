@@ -29,7 +29,6 @@ cdef enum:
 cdef struct Spares:    # dead objects of one type kept for reuse, see NOTE [Spares]
     PyObject *objects[MAX_SPARES]
     int n
-    int inference      # for tensors: number of live inference settings, see modes.pyx; stored here because `n` is read anyway
 
 cdef inline void hide(Link *link) noexcept:
     """Hide an object from the collector, which tracks all objects of compiled classes at first; may be repeated."""

@@ -4,7 +4,7 @@ from autograd_cy._core.runtime.state cimport ASIDE, ThreadState, thread_state
 
 cdef int ask(ThreadState *state) noexcept
 cdef int own_modes() noexcept
-cdef int *inference_settings        # points to the number of live settings with inference mode; set by tensor.pyx
+cdef int inference_settings         # number of live settings with inference mode, of all threads
 
 
 cdef inline int current_mode() noexcept:

@@ -58,8 +58,7 @@ cdef dict bits = {
     "NO_FORWARD": NO_FORWARD}
 
 
-cdef int _nowhere = 0
-inference_settings = &_nowhere
+inference_settings = 0
 
 cdef object variable = PyContextVar_New("autograd_cy.modes", NULL)
 cdef unsigned long long settings_made = 0
@@ -84,7 +83,7 @@ cdef class Setting:
         if self.thread is not None:
             add_size(&self.thread.alive, -1)
         if self.modes & INFERENCE:
-            add_int(inference_settings, -1)
+            add_int(&inference_settings, -1)
 
 
 cdef int ask(ThreadState *state) noexcept:
@@ -302,10 +301,10 @@ cdef void put_back(ThreadState *state, object previous) noexcept:
 cdef void become(Setting setting, int modes, tuple hooks, tuple guards) noexcept:
     """Change the contents of a Setting."""
     if setting.modes & INFERENCE:
-        add_int(inference_settings, -1)
+        add_int(&inference_settings, -1)
     setting.modes, setting.hooks, setting.guards = modes, hooks, guards
     if setting.modes & INFERENCE:
-        add_int(inference_settings, 1)
+        add_int(&inference_settings, 1)
 
 
 cdef Extent enter_modes(int on, int off) noexcept:

@@ -20,7 +20,8 @@ from autograd_cy._core.graph.record cimport as_tensor, int64_of, needs_node
 from autograd_cy._core.graph.operators cimport ITEM, fill
 from autograd_cy._core.graph.tensor cimport Tensor, link_view, new_tensor
 from autograd_cy._core.ops.indexing.index_tensors cimport is_mask, pick
-from autograd_cy._core.ops.indexing.slicing cimport alias, check_row, part, select, unpack_slice
+from autograd_cy._core.ops.indexing.slicing cimport check_row, part, select, unpack_slice
+from autograd_cy._core.ops.subclasses cimport alias
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport Extent, enter_modes, leave_modes
 from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD, OP_HOOKS, thread_state

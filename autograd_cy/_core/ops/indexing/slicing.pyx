@@ -5,13 +5,12 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport dense_copy, sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, record_view, shape_of
-cimport autograd_cy._core.graph.samples as samples_module
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, shape_of
+from autograd_cy._core.graph.samples cimport of_samples
 from autograd_cy._core.graph.tensor cimport Tensor, link_view, new_tensor
 from autograd_cy._core.kernels.adding cimport add_into
 from autograd_cy._core.kernels.broadcast_sums cimport overlaps_shifted
 from autograd_cy._core.kernels.take cimport selected, sliced, zeros
-cimport autograd_cy._core.ops.subclasses as subclasses
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.graph.node import declare_added_to_part
@@ -82,7 +81,7 @@ cdef class SelectBackwardBackward0(Node):
 cdef Tensor select(Tensor x, int dim, Py_ssize_t index):
     """The view x[:, ..., index] along `dim`; the index is in range."""
     if x.batched:
-        return samples_module.of_samples(select_of_each, (x,), (dim, index))
+        return of_samples(select_of_each, (x,), (dim, index))
     cdef Tensor y = new_tensor(row_of(x.array, dim, index))
     if needs_node(x):
         record(new_node(SelectBackward0, (dim, index, shape_of(x))), y, x)
@@ -97,7 +96,7 @@ def select_of_each(Tensor xs, tuple constants, Py_ssize_t n):
 
 cdef Tensor select_backward(Tensor g, tuple constants):
     if g.batched:
-        return samples_module.of_samples(select_backward_of_each, (g,), constants)
+        return of_samples(select_backward_of_each, (g,), constants)
     return record_linear(SelectBackwardBackward0, constants, g, put_selected(g.array, constants))
 
 
@@ -163,7 +162,7 @@ cdef class SliceBackwardBackward0(Node):
 cdef Tensor part(Tensor x, int dim, Py_ssize_t start, Py_ssize_t end, Py_ssize_t step):
     """The view x[:, ..., start:end:step] along `dim`, with the ends as Python unpacks them."""
     if x.batched:
-        return samples_module.of_samples(part_of_each, (x,), (dim, start, end, step))
+        return of_samples(part_of_each, (x,), (dim, start, end, step))
     cdef Tensor y = new_tensor(part_of(x.array, dim, start, end, step))
     if needs_node(x):
         record(new_node(SliceBackward0, (dim, end, shape_of(x), start, step)), y, x)
@@ -178,7 +177,7 @@ def part_of_each(Tensor xs, tuple constants, Py_ssize_t n):
 
 cdef Tensor slice_backward(Tensor g, tuple constants):
     if g.batched:
-        return samples_module.of_samples(slice_backward_of_each, (g,), constants)
+        return of_samples(slice_backward_of_each, (g,), constants)
     return record_linear(SliceBackwardBackward0, constants, g, put_part(g.array, constants))
 
 
@@ -205,33 +204,6 @@ cdef int unpack_slice(object index, Py_ssize_t *start, Py_ssize_t *end, Py_ssize
         raise ValueError("step must be greater than zero")
     return 0
 
-
-# no change at all
-
-@cython.final
-cdef class AliasBackward0(Node):
-    cdef object vjp(self, object g, int i):
-        return g
-
-    cdef object jvp(self, tuple tangents):
-        return alias(tangents[0])
-
-
-cdef Tensor alias(Tensor x):
-    if x.batched:
-        return samples_module.of_samples(alias_of_each, (x,), None)
-    return record_view(AliasBackward0, (), x, x.array)
-
-
-def alias_of_each(Tensor xs, constants, Py_ssize_t n):
-    return alias(xs)
-
-
-cdef object alias_of(object x):
-    return alias(<Tensor> x)
-
-
-subclasses.aliased = alias_of
 
 declare_added_to_part(SelectBackward0)
 declare_added_to_part(SliceBackward0)
