@@ -11,7 +11,7 @@ _UNSAID = "Expected cond to be True, but got False."
 
 
 @public
-def _check_with(error_type: type[Exception], cond: bool, message: Message) -> None:
+def _check_with(error_type: type[Exception], cond: object, message: Message) -> None:
     """``_check_with(error_type, cond, message)`` raises that error with the text message() unless cond is true."""
     if not isinstance(cond, bool):
         if isinstance(cond, Tensor):
