@@ -43,7 +43,8 @@ def examples() -> dict[str, doctest.DocTest]:
     for module in modules():
         for name, value in documented(module):
             text = inspect.cleandoc(getattr(value, "__doc__", None) or "")
-            if ">>>" in text and text not in texts:
+            inherited = getattr(value, "__doc__", None) == type(value).__doc__  # an instance has its class's
+            if ">>>" in text and text not in texts and not inherited:
                 texts.add(text)
                 found[name] = PARSER.get_doctest(text, {}, name, None, 0)
     return found
