@@ -32,7 +32,7 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from autograd_cy._core.batching.levels cimport BatchLevel
-from autograd_cy._core.batching.operators cimport OPERANDS, batch_level, operator_on_batch
+from autograd_cy._core.batching.batched_operators cimport OPERANDS, batch_level, operator_on_batch
 cimport autograd_cy._core.graph.operators as operators_module
 from autograd_cy._core.graph.operators cimport ITEM, NEG, RDIV, RSUB, Step, operators
 from autograd_cy._core.graph.tensor cimport Tensor, TensorBase, extend, tensor_type
