@@ -134,13 +134,13 @@ def test_all_that_is_compiled_is_in_the_library():
     assert [str(path) for path in folder.rglob("*" + library.rpartition(".")[2])] == [library]
 
 
-@pytest.mark.skipif(bool(MODULES), reason="what is installed is one library")
 def test_compiled_modules_have_different_last_names():
     """Two `operators` were files in place, but can't be in one library: their PyInit_operators would be one symbol."""
     names = [path.name.partition(".")[0] for path in (ROOT / "autograd_cy" / "_core").rglob("*.pyx*")]
     assert sorted({name for name in names if names.count(name) > 1}) == []
 
 
+@pytest.mark.skipif(bool(MODULES), reason="what is installed is one library")
 def test_in_place_each_module_is_a_file_and_no_library_stands_before_it():
     assert not any(isinstance(finder, LibraryFinder) for finder in sys.meta_path)
     assert len({importlib.import_module(name).__file__ for name in sources()}) == len(sources())
