@@ -21,7 +21,7 @@ def pytest_report_header() -> str:
 
 @pytest.fixture(autouse=True, scope="module")
 def small_heap():
-    """Collections within a file's tests look only at what these made. All else, mostly pytest's tests, would take 80 ms."""
+    """Within a file's tests, a collection looks at what these made: 80 ms less than with all of pytest's tests."""
     gc.collect()
     gc.freeze()
 

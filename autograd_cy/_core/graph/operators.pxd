@@ -1,5 +1,7 @@
 """The operators of Tensor: one list, which the operations fill in."""
 
+from autograd_cy._core.runtime.free_threading cimport load_pointer
+
 cdef enum:                  # one for each operator; reflected ones are those of the same number unless they have their own
     ADD
     SUB
@@ -35,6 +37,7 @@ cdef int fill(int k, str operation, Operator function) except -1
 
 cdef inline object operate(int k, object left, object right):
     """What an operator of Tensor calls."""
-    if step != NULL:
-        return step(k, left, right)
+    cdef Step first = <Step> load_pointer(<void **> &step)      # read once: without a GIL another thread may set it to NULL
+    if first != NULL:
+        return first(k, left, right)
     return operators[k](left, right)

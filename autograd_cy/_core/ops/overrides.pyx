@@ -31,10 +31,10 @@ import functools
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
-from autograd_cy._core.batching.levels cimport BatchLevel
 from autograd_cy._core.batching.batched_operators cimport OPERANDS, batch_level, operator_on_batch
+from autograd_cy._core.batching.levels cimport BatchLevel
 cimport autograd_cy._core.graph.operators as operators_module
-from autograd_cy._core.graph.operators cimport ITEM, NEG, RDIV, RSUB, Step, operators
+from autograd_cy._core.graph.operators cimport ITEM, NEG, RDIV, RSUB, operators
 from autograd_cy._core.graph.tensor cimport Tensor, TensorBase, extend, tensor_type
 from autograd_cy._core.ops.handlers cimport (
     arguments_of, handled, handled_call, handler_for, has_handler, keys_of, n_handlers)
@@ -44,6 +44,7 @@ from autograd_cy._core.ops.watched_calls cimport begin_call, end_call
 from autograd_cy._core.runtime.entry cimport explain_arguments
 cimport autograd_cy._core.runtime.events as events_module
 from autograd_cy._core.runtime.events cimport Span, public_names
+from autograd_cy._core.runtime.free_threading cimport store_pointer
 
 from autograd_cy._core.batching.batched import is_batched
 from autograd_cy._core.batching.rules import COMPOSITE, batched_call, declare_rule, declare_write, rule_of, writes
@@ -185,9 +186,9 @@ cdef object operator_step(int k, object left, object right):
     cdef PyObject *both[2]
     cdef Span span
     cdef PyObject *result = NULL
-    both[0], both[1] = <PyObject *> left, <PyObject *> right
     if not armed & WATCHED:
         return stepped(k, left, right)
+    both[0], both[1] = <PyObject *> left, <PyObject *> right
     span = begin_call(<PyObject *> functions[k], both, 1 if k >= NEG else 2)
     try:
         value = stepped(k, left, right)
@@ -240,7 +241,7 @@ cdef object declined_by(object function, object left, object right):
 cdef int set_armed(int bits) except -1:
     global armed
     armed = bits
-    operators_module.step = <Step> operator_step if bits else <Step> NULL
+    store_pointer(<void **> &operators_module.step, <void *> operator_step if bits else NULL)
     return 0
 
 
