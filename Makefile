@@ -15,7 +15,8 @@
 # make compat      run libraries' tests on PyTorch and on this package: CHECKOUTS=folder TORCH_PYTHON=python with torch
 #                  (HERE_PYTHON=python without it, with the tests' requirements; LIBRARIES="names"; ARGS=--keep-torch)
 # make lint        run ruff, cython-lint and mypy, and check the types of user scripts
-# make stubs       generate the type stubs, docs/operations.md and docs/subgradients.md
+# make docs        generate docs/operations.md and docs/subgradients.md
+# make stubs       generate the type stubs, as each build does: after a change of the facade
 # make precision   generate docs/precision.md: the largest errors of operations, losses and their derivatives
 # make clean       remove the build and the virtual environment
 #
@@ -54,7 +55,7 @@ FIGURES := record mlp_step python_function sample_gradients chain_1e6 layer_norm
 HERE_PYTHON = $(abspath $(BIN)/python)
 
 .PHONY: demo demo-text demo-cnn test wheel-test debug-test freethreaded-test sanitize web-test fuzz bench figures profile compat
-.PHONY: lint stubs precision clean
+.PHONY: lint docs stubs precision clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.with-examples
@@ -85,6 +86,7 @@ SAME_IN_EACH_BUILD := project/test_docstrings.py project/test_typing.py project/
 	ops/test_precision.py ops/test_op_gradients.py ops/test_one_truth.py facade/test_functionalize_operations.py \
 	facade/test_numpy_functions.py
 debug-test: $(VENV)/.with-dev
+	$(BIN)/python -m tools.reference
 	tools/test_sdist "$(abspath $(BIN)/python)" $(SAME_IN_EACH_BUILD:%=--ignore=tests/%) $(IN_PARALLEL) $(ARGS)
 
 # PYTHON_GIL=0: no module may switch the GIL on. pip installs only versions with wheels for such a Python.
@@ -135,9 +137,12 @@ compat: $(VENV)/.with-test
 lint: $(VENV)/.with-dev
 	. $(BIN)/activate && ruff check && cython-lint autograd_cy && mypy && pytest -q tests/project/test_typing.py
 
+docs: $(VENV)/.with-test
+	$(BIN)/python -m tools.reference
+	$(BIN)/python -m tools.subgradients
+
 stubs: $(VENV)/.with-test
 	$(BIN)/python -m tools.stubs
-	$(BIN)/python -m tools.subgradients
 
 precision: $(VENV)/.with-test
 	$(BIN)/python -m tools.precision

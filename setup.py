@@ -5,13 +5,15 @@ instead of a hundred. In-place and editable builds have a file per module, so th
 
 Metadata is in pyproject.toml. Generated files go below build/release, build/debug with AUTOGRAD_CY_DEBUG=1, build/sanitize
 with AUTOGRAD_CY_SANITIZE=1, or build/profile with AUTOGRAD_CY_PROFILE=1, so the builds never touch each other's files; only an
-in-place build puts extension modules beside the sources.
+in-place build puts extension modules beside the sources. Each build ends with the type stubs, which tools/stubs reads off the
+compiled modules.
 """
 
 import ast
 import itertools
 import os
 import re
+import subprocess
 import sys
 from collections import Counter, namedtuple
 from concurrent.futures import ProcessPoolExecutor
@@ -20,6 +22,7 @@ from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.sdist import sdist
 from setuptools.errors import OptionError
 
 
@@ -40,6 +43,10 @@ SHARED = "autograd_cy._core._cyutility"
 # All modules of an installed core, and the list of them for their finder: modules.py.
 LIBRARY = "autograd_cy._core._library"
 CONTENTS = CORE / "_library_contents.py"
+
+# Generated from the compiled modules, so not under version control: one of the type stubs, and the table of operations.
+STUB = CORE / "graph" / "tensor.pyi"
+REFERENCE = Path("docs", "operations.md")
 
 # The only place for directives. Indices of lists are checked and may be negative, except in KERNELS; there a memoryview of
 # borrowed memory has None as its object.
@@ -220,6 +227,11 @@ class BuildCore(build_ext):
         if self.keeps_names:
             self.build_lib = str(BUILD / f"editable.{platform}")        # apart from installed files
 
+    def run(self):
+        super().run()
+        if not SANITIZE:    # it runs only with the sanitizers' libraries preloaded
+            run_tool("tools.stubs", os.curdir if self.keeps_names else self.build_lib)
+
     def build_extensions(self):
         import numpy
 
@@ -335,6 +347,26 @@ class BuildCore(build_ext):
         return [self.get_ext_fullpath(LIBRARY), str(Path(self.build_lib, CONTENTS))]
 
 
+class MakeSdist(sdist):
+    """sdist with the generated files. If they are missing, the core is built in place first."""
+
+    def run(self):
+        if not STUB.exists():
+            build = self.reinitialize_command("build_ext", inplace=True)
+            build.ensure_finalized()
+            self.run_command("build_ext")
+        if not REFERENCE.exists():
+            run_tool("tools.reference", os.curdir)
+        super().run()
+
+
+def run_tool(module, place):
+    """Run a tool of this tree as a module, with the package that is built in that folder."""
+    inherited = os.environ.get("PYTHONPATH")
+    path = os.pathsep.join([os.path.abspath(place), os.getcwd(), *([inherited] if inherited else [])])
+    subprocess.run([sys.executable, "-m", module], check=True, env=os.environ | {"PYTHONPATH": path})
+
+
 def package_names():
     """The packages below the core's package."""
     return sorted(".".join(path.parent.parts) for path in CORE.glob("*/**/__init__.py"))
@@ -357,6 +389,6 @@ def remove_files(folder, patterns, but=None):
 if __name__ == "__main__":
     setup(
         ext_modules=core_extensions(),
-        cmdclass={"build_ext": BuildCore},
+        cmdclass={"build_ext": BuildCore, "sdist": MakeSdist},
         options={"build": {"build_base": str(BUILD)}},
     )

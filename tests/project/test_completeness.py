@@ -9,9 +9,9 @@ import re
 import types
 import typing
 from operator import attrgetter
+from pathlib import Path
 
 import pytest
-from common import ROOT
 from op_calls import OURS
 from opinfo import OPS
 
@@ -19,6 +19,7 @@ import autograd_cy as ag
 from autograd_cy import special
 from autograd_cy._functional import layers as _layers
 from autograd_cy._functional import names as _names
+from tools.reference import reference
 
 pytestmark = pytest.mark.skipif(not OURS, reason="about this package")
 
@@ -133,7 +134,7 @@ def test_functions_of_networks_are_those_that_come_later():
 
 def defined_in(stub, cls=None):
     """The names that a stub, or a class in it, defines."""
-    body = ast.parse((ROOT / "autograd_cy" / stub).read_text(encoding="utf-8")).body
+    body = ast.parse((Path(ag.__file__).parent / stub).read_text(encoding="utf-8")).body
     if cls is not None:
         body = next(node.body for node in body if isinstance(node, ast.ClassDef) and node.name == cls)
     functions = {node.name for node in body if isinstance(node, ast.FunctionDef)}
@@ -206,8 +207,7 @@ def test_public_modules_show_no_helpers():
 
 def documented():
     """The rows of docs/operations.md: {operation: names of nodes}."""
-    text = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
-    text = text.replace("`x[index]`", "`Tensor.__getitem__(input, index)`")
+    text = reference().replace("`x[index]`", "`Tensor.__getitem__(input, index)`")
     return dict(re.findall(r"^\| `([\w.]+)\(.*?\)` \| .*? ?\| (.*?) ?\|", text, re.MULTILINE))
 
 

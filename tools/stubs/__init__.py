@@ -1,4 +1,4 @@
-"""Write the type stubs and docs/operations.md from the table of operations.
+"""Write the type stubs from the table of operations, beside the modules of the imported package. Each build runs it.
 
     python -m tools.stubs
 
@@ -8,9 +8,8 @@ Signatures and texts come from the compiled functions and from the attributes of
 
 from tools.stubs.modules import stubs
 from tools.stubs.packages import package_stubs
-from tools.stubs.reference import reference
 
 
 def generated():
-    """All generated files: {path below the root of the project: text}."""
-    return {**stubs(), **package_stubs(), "docs/operations.md": reference()}
+    """All generated stubs: {path below the folder that the package is in: text}."""
+    return {**stubs(), **package_stubs()}
