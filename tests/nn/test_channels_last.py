@@ -433,6 +433,29 @@ def test_gradients_of_weights(sizes, groups, settings, threads):
 
 @pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
 @pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("channels", [63, 65])
+@pytest.mark.parametrize("filters", [63, 65])
+@pytest.mark.parametrize("kernel", [1, 3])
+def test_gradients_of_few_places(kernel, filters, channels, groups, dtype, threads):
+    """On both sides of 64 places: results and all gradients."""
+    plain, weight = numbers(1, groups * channels, 8, 8, dtype=dtype), numbers(groups * filters, channels, kernel, kernel)
+    results = []
+    for last, count in ((False, 1), (True, 1), (True, 2)):
+        threads(count)
+        x, w = [(in_last(t) if last else t.clone()).requires_grad_() for t in (plain, weight.to(dtype))]
+        y = F.conv2d(x, w, groups=groups, padding=kernel // 2)
+        g = numbers(*y.shape, seed=5, dtype=dtype)
+        results.append([y, *ag.autograd.grad(y, (x, w), in_last(g) if last else g)])
+        assert not last or all(format_of(t) is ag.channels_last for t in results[-1])
+    tolerance = 1e-5 if dtype is ag.float32 else 1e-13
+    for one, other, shared in zip(*results, strict=True):
+        scale = one.abs().max().item()
+        np.testing.assert_allclose(other.detach().numpy(), one.detach().numpy(), rtol=0, atol=tolerance * scale)
+        assert ag.equal(other, shared)
+
+
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
+@pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("filters", [31, 33, 80])
 def test_fewer_places_than_filters(filters, groups, dtype, threads):
     plain, weight = numbers(2, groups * 5, 6, 6, dtype=dtype), numbers(groups * filters, 5, 3, 3, dtype=dtype)

@@ -7,3 +7,4 @@ cdef int convolve_channels(const Geometry *of, cnp.ndarray x, cnp.ndarray matric
                            bint turned) except -1
 cdef int correlate_channels(const Geometry *of, cnp.ndarray x, cnp.ndarray g, cnp.ndarray weight) except -1
 cdef int sum_channels(cnp.ndarray g, cnp.ndarray bias) except -1
+cdef int convolve_channels_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weight, cnp.ndarray x) except -1

@@ -40,7 +40,7 @@ cdef extern from *:
 cdef enum:
     PLACES = 256            # at most in a block ...
     PATCHES = 1 << 18       # ... whose patches have at most so many elements ...
-    FEWEST = 32             # ... but never fewer places than this
+    FEWEST = 64             # ... but never fewer places than this: each block reads the weight or its gradient again
     LINE = 16               # elements of float32 in a cache line
     SLICES = 16             # at most, of blocks, each with its own sums for the weight's gradient ...
     TOTALS = 1 << 17        # ... and elements of all these sums together
@@ -59,6 +59,7 @@ cdef struct Pass:           # a shared loop
     npy_intp block, blocks  # places of a block, and blocks of each group
     npy_intp slices
     bint turned             # matrices are transposed
+    bint by_taps            # matrices are of single taps, reversed
     bint failed             # there was no memory for a block
 
 
@@ -67,7 +68,7 @@ cdef Pass pass_of(const Geometry *of, const void *x, const void *matrices, const
     """`places`: the number of places to divide into blocks."""
     cdef Pass p
     p.of, p.x, p.matrices, p.bias, p.y, p.totals, p.dtype_code = of, x, matrices, NULL, y, NULL, dtype_code
-    p.length, p.slices, p.turned, p.failed = of.taps * of.channels, 1, False, False
+    p.length, p.slices, p.turned, p.by_taps, p.failed = of.taps * of.channels, 1, False, False, False
     p.step = step_of(of)
     p.block = min(max(PATCHES // p.length, <npy_intp> FEWEST), <npy_intp> PLACES)
     p.blocks = (places + p.block - 1) // p.block
@@ -184,6 +185,15 @@ cdef int convolve_channels(const Geometry *of, cnp.ndarray x, cnp.ndarray matric
     return share(forward_f32 if dtype_code == FLOAT32 else forward_f64, &p, p.blocks * of.groups)
 
 
+cdef int convolve_channels_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weight, cnp.ndarray x) except -1:
+    """x = the convolution of g by the reversed taps of a weight (groups, channels, taps, filters), which is not copied."""
+    cdef int dtype_code = code_of(x)
+    cdef Pass p = pass_of(of, cnp.PyArray_DATA(g), cnp.PyArray_DATA(weight), cnp.PyArray_DATA(x), dtype_code,
+                          of.batch * of.places)
+    p.by_taps = True
+    return share(forward_f32 if dtype_code == FLOAT32 else forward_f64, &p, p.blocks * of.groups)
+
+
 cdef void forward_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
     forward(<Pass *> data, first, end, <float> 0)
 
@@ -216,7 +226,7 @@ cdef inline void multiply_patches(Pass *p, npy_intp group, npy_intp place, npy_i
                                   npy_intp columns, const char *bias, char *y, npy_intp row) noexcept nogil:
     """y = the patches of some places times a matrix, plus the bias (or NULL)."""
     cdef const Geometry *of = p.of
-    cdef npy_intp size = sizeof(real), patch = p.step, places = last - place
+    cdef npy_intp size = sizeof(real), patch = p.step, places = last - place, tap
     cdef real *patches = memory
     cdef real *results = memory + p.block * p.step
     if is_pointwise(of):
@@ -228,6 +238,12 @@ cdef inline void multiply_patches(Pass *p, npy_intp group, npy_intp place, npy_i
         multiply_by_panels(p.dtype_code, matrix, p.length * size, size, <const char *> patches, size, patch * size,
                            <char *> results, places * size, columns, p.length, places, NULL, 0)
         turn_results(results, places, columns, <const real *> bias, <real *> y, row // size)
+        return
+    if p.by_taps:
+        for tap in range(of.taps):
+            multiply_by_panels(p.dtype_code, <const char *> (patches + (of.taps - 1 - tap) * of.channels), patch * size, size,
+                               matrix + tap * columns * size, of.taps * columns * size, size, y, row, places, of.channels,
+                               columns, y if tap > 0 else NULL, row)
         return
     multiply_by_panels(p.dtype_code, <const char *> patches, patch * size, size, matrix, columns * size, size, y, row,
                        places, p.length, columns, bias, 0)
