@@ -485,6 +485,7 @@ def test_copies_between_formats(sizes, dtype, threads):
 
 # channels and filters of each
 SMALL_GROUPS = [(1, 1), (1, 2), (1, 3), (1, 4), (2, 1), (3, 1), (2, 2), (3, 3), (4, 4), (4, 8), (5, 4), (8, 2), (9, 2), (2, 9)]
+LARGER_GROUPS = [(5, 8), (8, 1), (8, 7), (9, 1), (9, 7), (12, 3), (16, 2), (16, 4), (17, 4)]
 
 
 @pytest.mark.parametrize("groups", [1, 3, 8, 16, 17, 33, 64])
@@ -498,15 +499,16 @@ def test_groups_of_few_channels(groups, settings, dtype, threads):
     check_groups(groups, settings, dtype, threads)
 
 
-@pytest.mark.parametrize("groups", [4, 8])
+@pytest.mark.parametrize("groups", [2, 4, 8])
 @pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
 def test_groups_of_few_channels_with_other_vectors(groups, dtype, level, threads):
-    check_groups(groups, {"padding": 1}, dtype, threads)
+    check_groups(groups, {"padding": 1}, dtype, threads, SMALL_GROUPS + LARGER_GROUPS)
+    check_groups(groups, {"padding": 1, "stride": 2}, dtype, threads, LARGER_GROUPS)
 
 
-def check_groups(groups, settings, dtype, threads):
+def check_groups(groups, settings, dtype, threads, sizes=SMALL_GROUPS):
     tolerance = 1e-4 if dtype is ag.float32 else 1e-11
-    for channels, filters in SMALL_GROUPS:
+    for channels, filters in sizes:
         plain, results = numbers(3, groups * channels, 13, 35, dtype=dtype), []
         weight, bias = numbers(groups * filters, channels, 3, 2, dtype=dtype), numbers(groups * filters, dtype=dtype)
         for last, count in ((False, 1), (True, 1), (True, 2)):

@@ -43,7 +43,7 @@ cdef struct Slab:
     npy_intp first, width       # channels of the copy
     npy_intp out                # the first channel of the result
     npy_intp times, period      # the number of pixels that make whole vectors, and their elements
-    npy_intp seen               # channels that a vector of the copy is picked from, at most
+    npy_intp seen               # pairs of vectors that a vector of the copy is picked from, at most
 
 cdef struct Space:              # a thread's working memory
     char *lines                 # the copy: (depths of the kernel, slots, sources, phases, columns, channels of the slab)

@@ -19,10 +19,11 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 cdef extern from "channel_picks.h":
     ctypedef void Picks(const void *x, npy_intp step, npy_intp n, const void *indices, npy_intp count, void *out,
                         npy_intp out_step, npy_intp apart) noexcept nogil
-    Picks *picks[2]
+    Picks *picks[2][2]          # of two or four vectors; of float and double
 
 cdef enum:
-    VECTORS = 2                 # of LANE_BYTES in a slab, at most
+    VECTORS = 2                 # of LANE_BYTES in a slab, at most ...
+    FEW = 4                     # ... 1 if more sources are copied, to stay near the L1 cache: 0.9 times as long
     COPIED = 1 << 15            # elements of the lines copied at once, at most (a quarter for products) ...
     FEWEST = 4                  # ... unless so few lines of the result need more
 
@@ -71,6 +72,7 @@ cdef inline npy_intp slots_of(const Pass *p, npy_intp lines) noexcept nogil:
 
 cdef Slab slab_of(const Pass *p, npy_intp number) noexcept nogil:
     cdef Slab slab
+    cdef npy_intp most
     if p.dense:
         return Slab(number * p.slab, p.slab, number * p.results, 1, p.slab, 0)
     slab.first = slab.out = number * p.slab
@@ -78,7 +80,8 @@ cdef Slab slab_of(const Pass *p, npy_intp number) noexcept nogil:
     while slab.width * slab.times % p.lanes != 0:
         slab.times *= 2
     slab.period = slab.width * slab.times
-    slab.seen = (p.lanes // p.results + (2 if p.lanes % p.results else 1)) * p.sources
+    most = min(slab.width, p.lanes)
+    slab.seen = parts_of((most // p.results + (2 if most % p.results else 0)) * p.sources, 2 * p.lanes)
     return slab
 
 
@@ -99,7 +102,7 @@ cdef Pass pass_of(const Geometry *of, int dtype_code, bint back, bint dense) noe
     else:
         p.phases, p.spacing = 1 if dense else of.stride[2], of.stride[2] if dense else 1
     p.lanes = LANE_BYTES // (sizeof(float) if dtype_code == FLOAT32 else sizeof(double))
-    p.slab = min(VECTORS * p.lanes, p.written)
+    p.slab = min((VECTORS if p.sources <= FEW else 1) * p.lanes, p.written)
     p.slabs = parts_of(p.written, p.slab)
     if dense:
         p.slab, p.slabs, p.sources = p.sources, of.groups, 1
@@ -142,7 +145,7 @@ cdef char *take_space(Pass *p, Space *space) noexcept nogil:
     sizes[4] = all_taps * period * sizeof(double) if p.totals != NULL else 0
     sizes[5], sizes[6] = p.sources * p.slab * sizeof(npy_intp), 2 * all_taps * sizeof(npy_intp)
     sizes[7] = 2 * max(all_taps, p.lines) * sizeof(npy_intp)
-    sizes[8] = p.sources * p.slab * size
+    sizes[8] = p.sources * parts_of(p.slab, p.lanes) * LANE_BYTES
     if p.dense:
         sizes[1] = sizes[2] = sizes[3] = sizes[5] = sizes[8] = 0
     bytes = LANE_BYTES
@@ -182,6 +185,7 @@ cdef void prepare(const Pass *p, const Slab *slab, Space *space, real kind) noex
         for j in range(slab.width):
             space.channels[source * slab.width + j] = (slab.first + j) // p.results * p.sources + source
     if has_picks(p, slab):
+        memset(space.lanes, 0, p.sources * parts_of(slab.width, p.lanes) * LANE_BYTES)
         for source in range(p.sources):
             for j in range(slab.width):
                 channel = space.channels[source * slab.width + j] - space.channels[j // p.lanes * p.lanes]
@@ -225,7 +229,7 @@ cdef void copy_lines(const Pass *p, const Slab *slab, const Space *space, npy_in
 
 cdef inline bint has_picks(const Pass *p, const Slab *slab) noexcept nogil:
     """Whether channels can be picked by vectors."""
-    return vectors() == 2 and slab.width % p.lanes == 0 and slab.seen <= 2 * p.lanes
+    return vectors() == 2 and slab.seen <= 2
 
 
 cdef inline void copy_line(const Pass *p, const Slab *slab, const Space *space, const real *x, real *out) noexcept nogil:
@@ -251,14 +255,16 @@ cdef inline npy_intp pick_all(const Pass *p, const Slab *slab, const Space *spac
     cdef npy_intp left = <const real *> p.x + p.of.batch * p.size[0] * p.size[1] * p.size[2] * p.read - x
     if p.dense or (p.sources == 1 and p.results == 1) or not has_picks(p, slab):
         return 0
-    k = slab.width - p.lanes
-    left -= space.channels[k] + 2 * p.lanes         # no vector exceeds the array
-    n = min(n, left // size + 1 if left >= 0 else 0)
-    for k in range(slab.width // p.lanes):
+    k = parts_of(slab.width, p.lanes) - 1
+    left -= space.channels[k * p.lanes] + 2 * slab.seen * p.lanes   # no vector exceeds the array
+    n -= parts_of((k + 1) * p.lanes - slab.width, slab.width)       # nor the line
+    n = max(min(n, left // size + 1 if left >= 0 else 0), <npy_intp> 0)
+    while k >= 0:       # backwards: a vector that is not full ends in the next pixels, which are copied later
         channel = space.channels[k * p.lanes]
-        picks[0 if real is float else 1](
+        picks[slab.seen - 1][0 if real is float else 1](
             x + channel, size, n, <const char *> space.lanes + k * p.sources * LANE_BYTES, p.sources, out + k * p.lanes,
             slab.width, apart)
+        k -= 1
     return n
 
 
