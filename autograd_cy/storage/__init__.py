@@ -1,6 +1,6 @@
 """Storages: the memory of tensors as objects (facade). Imported when asked for.
 
-* ``_untyped``: the bytes that tensors share
+* ``_untyped``: the bytes that tensors share; ``_sources``: where those of new storages come from, ``_resizing``: their size
 * ``_typed``: the same as elements of a dtype, which PyTorch calls deprecated
 * ``_legacy``: FloatStorage and its kin, which make those
 """

@@ -6,7 +6,8 @@ from .._core.arrays import dtypes
 from .._core.runtime.entry import public
 from .._types import on_cpu
 from ._names import STORAGES
-from ._typed import DTYPES, TypedStorage, _made_of, _warn_typed_storage_removal
+from ._sources import elements_from
+from ._typed import DTYPES, TypedStorage, _warn_typed_storage_removal
 from ._untyped import UntypedStorage, storage_on
 
 
@@ -33,7 +34,7 @@ class _LegacyStorage(TypedStorage, metaclass=_LegacyStorageMeta):
             )
         if wrap_storage is not None and not isinstance(wrap_storage, UntypedStorage):
             raise TypeError(f"wrap_storage must be UntypedStorage, got {type(wrap_storage).__name__}")
-        untyped = storage_on(_made_of(cls.dtype, *args)) if wrap_storage is None else wrap_storage
+        untyped = storage_on(elements_from(cls.dtype, *args)) if wrap_storage is None else wrap_storage
         return TypedStorage(wrap_storage=untyped, dtype=cls.dtype, _internal=True)
 
     @classmethod

@@ -5,18 +5,16 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.indexing.memory import owner_of_memory
 from .._core.runtime.entry import public
-from .._creation.data import array_from
 from .._memory.placeholders import placeholder
 from .._types import device as Device
 from .._types import on_cpu
 from ._names import CONVERSIONS, STORAGES
-from ._untyped import UntypedStorage, shown, size_given, storage_of, storage_on
+from ._sources import elements_from, size_given
+from ._untyped import UntypedStorage, shown, storage_of, storage_on
 
 _REMOVAL = (
     "TypedStorage is deprecated. It will be removed in the future and UntypedStorage will be the only storage class. This "
@@ -79,7 +77,7 @@ class TypedStorage:
             raise _invalid("Too many positional arguments")
         self.dtype = dtypes.get_default() if dtype is None else dtypes.convert(dtype)
         if wrap_storage is None:
-            made: Any = functools.partial(_made_of, self.dtype)
+            made: Any = functools.partial(elements_from, self.dtype)
             memory = placeholder((size_given(*args, made=made),), self.dtype.numpy_dtype) if on_meta else made(*args)
             wrap_storage = storage_on(owner_of_memory(memory) if on_meta else memory)
         self._untyped_storage = wrap_storage
@@ -274,17 +272,6 @@ class TypedStorage:
 
 def _rebuilt(untyped: UntypedStorage, dtype: dtypes.dtype) -> TypedStorage:
     return TypedStorage(wrap_storage=untyped, dtype=dtype, _internal=True)
-
-
-def _made_of(dtype: dtypes.dtype, data: Any = 0) -> Any:
-    """The array of a new storage: of so many elements, or of these."""
-    if isinstance(data, int):
-        if data < 0:
-            raise RuntimeError(f"TypedStorage(): the number of elements must not be negative, got {data}")
-        return np.empty(data, dtype.numpy_dtype)
-    if isinstance(data, str) or not (hasattr(data, "__len__") and hasattr(data, "__getitem__")):
-        raise TypeError(f"new(): invalid data type '{type(data).__name__}'")
-    return owner_of_memory(np.array(array_from(data, dtype.numpy_dtype)))
 
 
 def _dtype_of(kind: Any) -> dtypes.dtype:

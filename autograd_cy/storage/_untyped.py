@@ -14,14 +14,14 @@ import numpy as np
 
 from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor, array_of, from_array
-from .._core.ops.indexing.memory import bytes_of, owner_of_memory, references_besides
+from .._core.ops.indexing.memory import bytes_of, owner_of_memory
 from .._core.runtime.entry import public
 from .._memory import moves as _moves
 from .._memory.placeholders import Placeholder, placeholder
 from .._types import device as Device
 from .._types import on_cpu
-
-_HELD = 2  # references that a storage has to the array that owns its memory
+from . import _sources
+from ._resizing import resize
 
 _weak: dict[int, Any] = {}  # the objects behind the numbers of _weak_ref()
 
@@ -48,13 +48,14 @@ class UntypedStorage:
     @public
     def __init__(self, *args: Any, device: Any = None, allocator: Any = None):
         if device is not None and Device(device).type == "meta":
-            args = (placeholder((size_given(*args, made=_made_of),), np.uint8),)
+            args = (placeholder((_sources.size_given(*args, made=_sources.bytes_from),), np.uint8),)
         elif device is not None:
             on_cpu(device)
         if len(args) > 1:
             kinds = ", ".join(type(value).__name__ for value in args)
             raise TypeError(f"torch.UntypedStorage() received an invalid combination of arguments - got ({kinds})")
-        self._stand_for(args[0] if args and isinstance(args[0], np.ndarray) and args[0].dtype == np.uint8 else _made_of(*args))
+        is_memory = args and isinstance(args[0], np.ndarray) and args[0].dtype == np.uint8
+        self._stand_for(args[0] if is_memory else _sources.bytes_from(*args))
 
     def _stand_for(self, owner: Any) -> None:
         """Represent the memory of its owner, an array."""
@@ -253,27 +254,7 @@ class UntypedStorage:
             return self
         if not self.resizable():
             raise RuntimeError("Trying to resize storage that is not resizable")
-        tensors = _moves.tensors_on({id(self._owner): None})
-        if references_besides([self._owner], tensors) > _HELD:
-            raise RuntimeError(
-                "Trying to resize storage that is not resizable: besides tensors, NumPy arrays or values that a graph saved "
-                "are on its memory"
-            )
-        start = self._bytes.ctypes.data
-        for tensor in tensors:
-            low, size = _moves.extent(array_of(tensor))
-            if tensor.numel() and low - start + size > nbytes:
-                raise RuntimeError(
-                    f"UntypedStorage.resize_: a tensor of size {list(tensor.shape)} needs the first {low - start + size} "
-                    f"bytes, but {nbytes} are asked for. Drop it, or set_() it to other memory first"
-                )
-        if self._is_meta:
-            place = owner_of_memory(placeholder((nbytes,), np.uint8))
-        else:
-            place = np.zeros(nbytes, np.uint8)
-            kept = min(nbytes, len(self))
-            place[:kept] = self._bytes[:kept]
-        _moves.move({id(self._owner): self._owner}, {id(self._owner): place}, tensors)
+        resize(self, nbytes)
         return self
 
     # copies, pickles, weak references
@@ -365,7 +346,7 @@ class UntypedStorage:
 
         byte_order: of the buffer: "native", "little" or "big". count, offset: of elements, in bytes.
         """
-        return storage_on(_from_buffer(*args, **kwargs))
+        return storage_on(_sources.from_buffer(*args, **kwargs))
 
     @classmethod
     @public
@@ -375,15 +356,8 @@ class UntypedStorage:
         shared: writes go to the file, which is created or extended if needed. Else they stay in memory; RuntimeError for a
         file that is too short.
         """
-        name, length = os.fspath(filename), os.path.getsize(filename) if os.path.exists(filename) else 0
-        if shared and length < nbytes:
-            with open(filename, "ab") as file:
-                file.truncate(nbytes)
-        elif length < nbytes:
-            raise RuntimeError(f"file <{name}> size <{length}> is smaller than the required mapping size <{nbytes}>")
-        n = nbytes or length
-        made = storage_on(np.memmap(filename, np.uint8, "r+" if shared else "c", 0, (n,)) if n else np.empty(0, np.uint8))
-        made.filename = name
+        made = storage_on(_sources.from_file(filename, shared, nbytes))
+        made.filename = os.fspath(filename)
         return made
 
     def __repr__(self) -> str:
@@ -414,47 +388,3 @@ def storage_of(tensor: Tensor) -> UntypedStorage:
 
 def _from_bytes(data: bytes) -> UntypedStorage:
     return storage_on(np.frombuffer(data, np.uint8).copy())
-
-
-def size_given(data: Any = 0, *, made: Any) -> int:
-    """The number of elements of a new storage. `data` is that number, or the elements, which ``made(data)`` checks."""
-    return data if isinstance(data, int) and data >= 0 else len(made(data))
-
-
-def _made_of(size: Any = 0) -> Any:
-    """The array of a new storage: of so many bytes, or of these."""
-    if isinstance(size, int):
-        if size < 0:
-            raise RuntimeError(f"torch.UntypedStorage(): the number of bytes must not be negative, got {size}")
-        return np.empty(size, np.uint8)
-    if not (hasattr(size, "__len__") and hasattr(size, "__getitem__")):
-        raise RuntimeError(f"torch.UntypedStorage(): Expected a sequence type, but got {type(size).__name__}")
-    for item in size:
-        if not isinstance(item, int):
-            raise RuntimeError(
-                f"torch.UntypedStorage(): tried to construct a storage from a sequence ({type(size).__name__}), but one of "
-                f"the items was of type {type(item).__name__} instead of int"
-            )
-    return np.array([item % 256 for item in size], np.uint8)
-
-
-def _from_buffer(
-    buffer: Any, byte_order: str | None = None, count: int = -1, offset: int = 0, dtype: Any = None
-) -> Any:  # fmt: skip
-    """The array of what from_buffer() makes."""
-    wanted = dtypes.convert(np.dtype(np.uint8) if dtype is None else dtype)
-    if byte_order is None and wanted.itemsize > 1:
-        raise RuntimeError("function missing required argument 'byte_order' (pos 2)")
-    if byte_order not in (None, "native", "little", "big"):
-        raise ValueError(f"invalid byte_order '{byte_order}' (expected 'big', 'little', or 'native')")
-    data, step = memoryview(buffer).cast("B"), wanted.itemsize
-    if not 0 <= offset <= len(data):
-        raise ValueError(f"offset must be non-negative and no greater than buffer length ({len(data)}) , but got {offset}")
-    if count < 0 and (len(data) - offset) % step:
-        raise ValueError(f"buffer size ({len(data)}) must be a multiple of element size ({step})")
-    n = (len(data) - offset) // step
-    if count > n:
-        raise ValueError(f"buffer has only {n} elements after offset {offset}, but specified a size of {count}")
-    elements = np.frombuffer(data, wanted.numpy_dtype, n if count < 0 else count, offset)
-    swapped = byte_order not in (None, "native", sys.byteorder)
-    return elements.byteswap() if swapped else elements.copy()
