@@ -3,9 +3,8 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
+from ._functional_arguments import Tensors, check_vector, one_or_several
 from .gradients import grad
-
-Tensors = tuple[Tensor, ...]
 
 
 def _as_tuple_nocheck(x: Any) -> tuple[Any, ...]:
@@ -17,16 +16,8 @@ def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None)
     """Whether the argument is a tuple, and the tensors as a tuple; without names only the tuple."""
     if arg_name is None and fn_name is None:
         return _as_tuple_nocheck(inp)
-    is_tuple = isinstance(inp, tuple)
-    values = inp if is_tuple else (inp,)
-    for i, x in enumerate(values):
-        if not isinstance(x, Tensor):
-            what = f"value at index {i}" if is_tuple else f"given {arg_name}"
-            raise TypeError(
-                f"The {arg_name} given to {fn_name} must be either a Tensor or a tuple of Tensors but the {what} has type "
-                f"{type(x)}."
-            )
-    return is_tuple, values
+    single, values = one_or_several(str(arg_name), str(fn_name), inp)
+    return not single, values
 
 
 def _tuple_postprocess(res: Any, to_unpack: bool | tuple[bool, bool]) -> Any:
@@ -61,14 +52,7 @@ def _grad_postprocess(inputs: Any, create_graph: bool) -> Any:
 
 def _validate_v(v: Any, other: Any, is_other_tuple: bool) -> None:
     """RuntimeError unless v has the sizes of the others."""
-    if len(other) != len(v):
-        if is_other_tuple:
-            raise RuntimeError(f"v is a tuple of invalid length: should be {len(other)} but got {len(v)}.")
-        raise RuntimeError("The given v should contain a single Tensor.")
-    for i, (one, fit) in enumerate(zip(v, other, strict=True)):
-        if one.size() != fit.size():
-            which = f"Entry {i} in v" if is_other_tuple else "v"
-            raise RuntimeError(f"{which} has invalid size: should be {fit.size()} but got {one.size()}.")
+    check_vector(v, other, is_other_tuple)
 
 
 def _check_requires_grad(inputs: Any, input_type: str, strict: bool) -> None:
