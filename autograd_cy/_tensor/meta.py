@@ -19,27 +19,24 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._compat import PACKAGE
-from .._core.arrays.formats import checked, contiguous_format, made_in
 from .._core.graph.tensor import Tensor, from_array, metadata_of
 from .._core.ops.indexing.memory import owner_of_memory, taken_into
 from .._core.ops.shapes.shape import replace_array
 from .._core.ops.subclasses import subclasses_as_tensors
-from .._creation import laid_out_like, sizes
+from .._creation import laid_out_like
 from .._memory import moves
 from .._memory.placeholders import Placeholder, give_pages_back, memory_of, placeholder
 from .._types import Size, on_cpu
 from .._types import device as Device
 from ..autograd.grad_mode import is_grad_enabled
-from .meta_sizes import CASTS, array_of_call, converted, give_room
+from .meta_devices import check_devices, has_mask, without_device
+from .meta_sizes import CASTS, LIKES, NEW, SHAPED, array_of_call, array_of_shape, converted, give_room
 
 _NO_DATA = "Cannot copy out of meta tensor; no data!"
 _NO_ITEM = "Tensor.item() cannot be called on meta tensors"
 _NO_NUMPY = "can't convert meta device type tensor to numpy. Use Tensor.cpu() to copy the tensor to host memory first."
 
 _GRAD: Any = vars(Tensor)["grad"]
-_SHAPED = {"empty", "ones", "rand", "randn", "zeros"}  # their arguments are sizes
-_LIKES = {f"{name}_like" for name in ("empty", "full", "ones", "rand", "randint", "randn", "zeros")}
-_NEW = {f"new_{name}" for name in ("empty", "empty_strided", "full", "ones", "zeros")}
 _FILLS = {
     "bernoulli_", "cauchy_", "exponential_", "fill_", "geometric_", "log_normal_", "normal_", "random_", "uniform_", "zero_",
 }  # fmt: skip
@@ -47,9 +44,6 @@ _BY_ELEMENTS = {
     "allclose", "argwhere", "bincount", "equal", "masked_select", "nonzero", "nonzero_static", "unique", "unique_consecutive",
     "_unique", "_unique2",
 }  # fmt: skip
-# Those that read no elements; a matrix product, whose operands PyTorch lets be on two devices.
-_ON_SHAPES = {"expand_as", "is_same_size", "matmul", "mm", "reshape_as", "result_type", "view_as"}
-_WITH_INDICES = {"embedding", "gather", "getitem", "index_put", "index_put_", "index_select", "take"}
 
 
 def _refused(kind: type[Exception], text: str) -> Any:
@@ -123,7 +117,7 @@ class MetaTensor(Tensor):
         return self.__torch_function__(Tensor.to, (), (self, *args), kwargs)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        _check_devices("__setitem__", (self, value))
+        check_devices("__setitem__", (self, value))
         with subclasses_as_tensors():
             Tensor.__setitem__(self, index, value)
         give_pages_back(metadata_of(self))
@@ -214,38 +208,11 @@ def _all_on_meta(result: Any, arguments: Any) -> Any:
     return result
 
 
-def _tensors(values: Any) -> Any:
-    for value in values:
-        if isinstance(value, Tensor):
-            yield value
-        elif type(value) in (list, tuple):
-            yield from _tensors(value)
-
-
-def _check_devices(name: str, arguments: Any) -> None:
-    """RuntimeError for tensors with elements beside those without; one without dimensions counts as a number."""
-    found = [] if name in _ON_SHAPES else list(_tensors(arguments))
-    first: Any = found[0] if found else None
-    for x in found:
-        if isinstance(x, MetaTensor) is isinstance(first, MetaTensor) or (x.ndim == 0 and not isinstance(x, MetaTensor)):
-            continue
-        if name in _WITH_INDICES and not all(y.dtype.is_floating_point for y in (first, x) if not isinstance(y, MetaTensor)):
-            continue
-        if first.ndim == 0 and not isinstance(first, MetaTensor):
-            first = x
-            continue
-        own, other = ("meta", "cpu") if isinstance(first, MetaTensor) else ("cpu", "meta")
-        raise RuntimeError(
-            f"Tensor on device {other} is not on the expected device {own}! ({name}(): Expected all tensors to be on the same "
-            f"device, but found at least two devices, {own} and {other})"
-        )
-
-
 def _called(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """A call with a tensor on meta: case 2 of NOTE [Meta]."""
     name = getattr(func, "__name__", "")
     arguments = (*args, *kwargs.values())
-    if name in _BY_ELEMENTS or (name == "getitem" and _has_mask(args[1:])):
+    if name in _BY_ELEMENTS or (name == "getitem" and has_mask(args[1:])):
         raise NotImplementedError(f"{name}(): the shape of its result depends on elements, and meta tensors have none")
     if name in ("to", "type_as"):  # of a tensor with elements, to the device of one without
         return _moved(func, args, kwargs)
@@ -258,13 +225,13 @@ def _called(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if name == "new" and isinstance(args[0], MetaTensor) and (shape := _sizes_of_new(args[1:], kwargs)) is not None:
         return made(placeholder(shape, metadata_of(args[0]).dtype))
     device = kwargs.pop("device", None)
-    if name in _LIKES or name in _NEW:
+    if name in LIKES or name in NEW:
         if device is not None and Device(device).type != "meta":
             on_cpu(device)
             with subclasses_as_tensors():
                 return func(*args, **kwargs)
-        return _shaped(func, name, args, kwargs)
-    _check_devices(name, arguments)
+        return made(*array_of_shape(func, args, kwargs))
+    check_devices(name, arguments)
     if name in _FILLS and not (is_grad_enabled() and args[0].requires_grad):
         if name == "fill_":
             func(from_array(np.empty(0, metadata_of(args[0]).dtype)), *args[1:], **kwargs)
@@ -324,10 +291,6 @@ def _resized(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         raise
 
 
-def _has_mask(index: Any) -> bool:
-    return any(x.dtype.name == "bool" and isinstance(x, MetaTensor) for x in _tensors(index))
-
-
 def _copied(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     """copy_(): to a tensor without elements there is nothing to do, from one there is nothing to copy."""
     target, source = args[0], args[1] if len(args) > 1 else kwargs["src"]
@@ -337,45 +300,6 @@ def _copied(func: Any, args: Any, kwargs: dict[str, Any]) -> Any:
         if np.broadcast_shapes(target.shape, source.shape) == tuple(target.shape):
             return target
     return _run(func, args, kwargs, (*args, *kwargs.values()))
-
-
-def _shaped(func: Any, name: str, args: Any, kwargs: dict[str, Any]) -> Any:
-    """What makes a tensor of a shape that is known: the call on no elements checks the arguments, and knows the dtype."""
-    options = {key: value for key, value in kwargs.items() if key not in ("memory_format", "size", "out")}
-    if name in _SHAPED:
-        probe, shape = func(0, **options), sizes(name, args, kwargs.get("size"))
-        wanted = checked(kwargs.get("memory_format"), name) or contiguous_format
-        return made(made_in(wanted, placeholder, shape, metadata_of(probe).dtype), probe.requires_grad)
-    given, *rest = args if args else (options.pop("input"),)
-    twin = from_array(np.empty(0, metadata_of(given).dtype))
-    if name in _LIKES:
-        probe = func(twin, *rest, **options)
-        kind, format = metadata_of(probe).dtype, kwargs.get("memory_format")
-        return made(laid_out_like(metadata_of(given), placeholder, kind, memory_format=format), probe.requires_grad)
-    if name == "new_empty_strided":
-        bound = inspect.signature(func).bind(twin, *args[1:], **kwargs)
-        known = array_of_call(func, bound.arguments)
-        return func(*bound.args, **bound.kwargs) if known is None else made(known[0], known[1].requires_grad)
-    if name == "new_full":
-        size, *rest = rest if rest else (kwargs["size"],)
-        probe, shape = func(twin, (0,), *rest, **options), tuple(size)
-    else:
-        probe, shape = func(twin, (0,), **options), sizes(name, tuple(rest), kwargs.get("size"))
-    return made(placeholder(shape, metadata_of(probe).dtype), probe.requires_grad)
-
-
-def without_device(args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any], Device | None]:
-    """without_device(args, kwargs) -> the arguments of to() without the device, and that."""
-    device, rest = kwargs.get("device"), []
-    for value in args:
-        if isinstance(value, Tensor):
-            device = value.device
-            rest.append(value.dtype)
-        elif isinstance(value, str | Device) or (isinstance(value, int) and not isinstance(value, bool)):
-            device = value
-        else:
-            rest.append(value)
-    return tuple(rest), {k: v for k, v in kwargs.items() if k != "device"}, None if device is None else Device(device)
 
 
 def answer(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
@@ -388,10 +312,10 @@ def answer(function: Any, args: Any, kwargs: dict[str, Any]) -> Any:
     if bound.arguments.get("device") is None or Device(bound.arguments["device"]).type != "meta":
         return NotImplemented
     bound.arguments["device"] = None
-    if name in _SHAPED or name in _LIKES or name in _NEW:
+    if name in SHAPED or name in LIKES or name in NEW:
         options = {key: value for key, value in bound.kwargs.items() if key != "device"}
         with subclasses_as_tensors():
-            return _shaped(function, name, bound.args, options)
+            return made(*array_of_shape(function, bound.args, options))
     with subclasses_as_tensors():
         known = array_of_call(function, bound.arguments)
         result = function(*bound.args, **bound.kwargs) if known is None else None

@@ -3,12 +3,14 @@
 The same call for no elements checks the arguments, and knows the dtype.
 """
 
+import inspect
 import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .._core.arrays.formats import checked, contiguous_format, made_in
 from .._core.graph.tensor import Tensor, from_array, metadata_of
 from .._core.ops.indexing.memory import owner_of_memory
 from .._core.ops.shapes.shape import replace_array
@@ -25,6 +27,10 @@ _COUNTS = (
 )
 _WITH_SIZE = {"full", "normal", "randint"}
 
+# Functions and methods, by what they do.
+SHAPED = {"empty", "ones", "rand", "randn", "zeros"}  # their arguments are sizes
+LIKES = {f"{name}_like" for name in ("empty", "full", "ones", "rand", "randint", "randn", "zeros")}
+NEW = {f"new_{name}" for name in ("empty", "empty_strided", "full", "ones", "zeros")}
 CASTS = {
     "bfloat16", "bool", "byte", "cdouble", "cfloat", "char", "double", "float", "half", "int", "long", "short", "to", "type",
     "type_as",
@@ -54,6 +60,38 @@ def array_of_call(function: Any, arguments: dict[str, Any]) -> tuple[Any, Tensor
     if name in ("empty_strided", "new_empty_strided"):
         return _strided(function, arguments)
     return _permuted(function, arguments) if name == "empty_permuted" else None
+
+
+def array_of_shape(func: Any, args: Any, kwargs: dict[str, Any]) -> tuple[Any, bool]:
+    """array_of_shape(func, args, kwargs) -> the placeholder of what such a function makes, and whether it requires grad.
+
+    The function is one of SHAPED, LIKES or NEW.
+    """
+    name = func.__name__
+    options = {key: value for key, value in kwargs.items() if key not in ("memory_format", "size", "out")}
+    if name in SHAPED:
+        probe, shape = func(0, **options), sizes(name, args, kwargs.get("size"))
+        wanted = checked(kwargs.get("memory_format"), name) or contiguous_format
+        return made_in(wanted, placeholder, shape, metadata_of(probe).dtype), probe.requires_grad
+    given, *rest = args if args else (options.pop("input"),)
+    twin = from_array(np.empty(0, metadata_of(given).dtype))
+    if name in LIKES:
+        probe = func(twin, *rest, **options)
+        kind, format = metadata_of(probe).dtype, kwargs.get("memory_format")
+        return laid_out_like(metadata_of(given), placeholder, kind, memory_format=format), probe.requires_grad
+    if name == "new_empty_strided":
+        bound = inspect.signature(func).bind(twin, *args[1:], **kwargs)
+        known = array_of_call(func, bound.arguments)
+        if known is None:  # the call is an error, or has sizes that are no ints
+            probe = func(*bound.args, **bound.kwargs)
+            return placeholder(probe.shape, metadata_of(probe).dtype, metadata_of(probe).strides), probe.requires_grad
+        return known[0], known[1].requires_grad
+    if name == "new_full":
+        size, *rest = rest if rest else (kwargs["size"],)
+        probe, shape = func(twin, (0,), *rest, **options), tuple(size)
+    else:
+        probe, shape = func(twin, (0,), **options), sizes(name, tuple(rest), kwargs.get("size"))
+    return placeholder(shape, metadata_of(probe).dtype), probe.requires_grad
 
 
 def _counted(function: Any, arguments: dict[str, Any], names: tuple[str, ...]) -> tuple[Any, Tensor] | None:

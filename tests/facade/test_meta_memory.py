@@ -135,6 +135,12 @@ def test_conversions_keep_what_they_need_not_convert():
     assert y.double().requires_grad and not y.detach().double().requires_grad
 
 
+def test_new_empty_strided_takes_integers_of_numpy():
+    """Sizes that were no ints gave a tensor on the CPU."""
+    y = on_meta(1).new_empty_strided((np.int64(2), np.int64(3)), (np.int64(1), np.int64(4)))
+    assert y.is_meta and y.shape == (2, 3) and y.stride() == (1, 4)
+
+
 def test_arguments_are_checked():
     for call in (
         lambda: ag.full((2,), 1j, dtype=ag.float32, device="meta"),
