@@ -1,0 +1,3 @@
+"""LU decompositions in one matrix."""
+
+cdef tuple unpacked(object lu)
