@@ -13,10 +13,11 @@ cimport cython
 from cpython.object cimport PyObject_IsInstance
 
 from autograd_cy._core.arrays.buffers cimport strided_view
-from autograd_cy._core.arrays.dtypes cimport as_dtype, code_of, dtype, type_word
+from autograd_cy._core.arrays.dtypes cimport as_dtype, dtype
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, record_linear, record_view, shape_of, wrap_dim
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor, share_version
+from autograd_cy._core.graph.tensor cimport Tensor, extend
+from autograd_cy._core.ops.shapes.type_views cimport in_other_type
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, declare_rule, rank_of
@@ -162,40 +163,6 @@ cdef object type_asked_for(tuple sizes, object kind):
     if sizes:
         raise TypeError("view() received an invalid combination of arguments: it takes sizes or a dtype, not both")
     return kind
-
-
-cdef cnp.ndarray memory_as(Tensor x, dtype target):
-    """A tensor's memory as elements of another dtype; the last dimension changes if their sizes differ."""
-    cdef int old = cnp.PyArray_ITEMSIZE(x.array), new = target.itemsize, ratio, d
-    cdef str names = f"to view {type_word(code_of(x.array))} as {type_word(target.dtype_code)} (different element sizes)"
-    if old == new:
-        return (<object> x.array).view(target.numpy_dtype)
-    if cnp.PyArray_NDIM(x.array) == 0:
-        raise RuntimeError(f"self.dim() cannot be 0 {names}")
-    sizes, steps = list(shape_of(x)), list((<object> x.array).strides)
-    if sizes[-1] == 1:                  # NumPy gives such a dimension any stride
-        steps[-1] = old
-    if steps[-1] != old and cnp.PyArray_SIZE(x.array):
-        raise RuntimeError(f"self.stride(-1) must be 1 {names}, but got {steps[-1] // old}")
-    ratio = new // old
-    if ratio and sizes[-1] % ratio:
-        raise RuntimeError(f"self.size(-1) must be divisible by {ratio} {names}, but got {sizes[-1]}")
-    if cnp.PyArray_SIZE(x.array) == 0:
-        return np.empty(sizes[:-1] + [sizes[-1] * old // new], target.numpy_dtype)
-    if ratio and (<object> x).storage_offset() % ratio:
-        raise RuntimeError(f"self.storage_offset() must be divisible by {ratio} {names}, but got "
-                           f"{(<object> x).storage_offset()}")
-    for d in range(len(sizes) - 1 if ratio else 0):
-        if sizes[d] > 1 and steps[d] % new:
-            raise RuntimeError(f"self.stride({d}) must be divisible by {ratio} {names}, but got {steps[d] // old}")
-    return np.lib.stride_tricks.as_strided(x.array, sizes, steps).view(target.numpy_dtype)
-
-
-cdef Tensor in_other_type(Tensor x, dtype target):
-    """An alias without history, as from detach(): reinterpreted bits have no derivative."""
-    cdef Tensor y = new_tensor(memory_as(x, target))
-    share_version(x, y)
-    return y
 
 
 @op(methods=("view",), batch=batched_view)

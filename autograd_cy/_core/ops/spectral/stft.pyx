@@ -14,7 +14,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.diagonals import constant_pad_nd
-from autograd_cy._core.ops.shapes.split_views import view_as_real
+from autograd_cy._core.ops.shapes.type_views import view_as_real
 
 cnp.import_array()
 
