@@ -12,7 +12,7 @@ from autograd_cy._core.graph.node cimport NodeHooks
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.record cimport new_node, record_all
 from autograd_cy._core.graph.tensor cimport Tensor, count_write, extras_of_tensor, new_tensor, version_of
-from autograd_cy._core.ops.indexing.view_copies cimport ViewCopy, constants_of
+from autograd_cy._core.ops.indexing.view_copy_node cimport ViewCopy, constants_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.writes.inplace cimport is_recorded_write, previous_of
 from autograd_cy._core.writes.views cimport is_view_of_another

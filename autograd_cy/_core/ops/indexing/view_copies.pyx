@@ -1,22 +1,17 @@
-"""Copies of views: each operation has the name of a view operation with `_copy`, and its gradient.
-
-The node of a copy is made from the node that the view would have.
-"""
+"""Copies of views: each operation has the name of a view operation with `_copy`, and its gradient (view_copy_node.pyx)."""
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport dense_copy
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.op_hooks cimport go_on, pause
-from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record_all, wrap_dim
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, wants_grad
+from autograd_cy._core.graph.record cimport as_tensor, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.indexing.slicing cimport part, unpack_slice
+from autograd_cy._core.ops.indexing.view_copy_node cimport ViewCopy, copied
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
-from autograd_cy._core.graph.node import declare_outputs, like_output
 from autograd_cy._core.ops.indexing.parts import narrow, select
 from autograd_cy._core.ops.indexing.strided import as_strided, unfold
+from autograd_cy._core.ops.indexing.view_copy_node import copying
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.diagonals import diag_embed
 from autograd_cy._core.ops.shapes.shape_views import expand, squeeze, unsqueeze, view
@@ -24,67 +19,6 @@ from autograd_cy._core.ops.shapes.split_views import diagonal as diagonal_view, 
 from autograd_cy._core.ops.shapes.transposes import permute, t, transpose
 
 cnp.import_array()
-
-
-cdef class ViewCopy(Node):
-    """Constants: those of the view's node, that node itself (None where grad mode is off), the operation, its
-    arguments."""
-
-    cdef tuple constant_names(self):
-        cdef Node own = self.constants[-3]
-        return () if own is None else own.constant_names()
-
-    cdef object vjp(self, object g, int i):
-        cdef Node own = self.constants[-3]
-        return g if own is None else own.vjp(g, i)      # then only hooks ask, whether the gradient is 0 everywhere
-
-    cdef object jvp(self, tuple tangents):
-        function, arguments = self.constants[-2:]
-        return function(tangents[0], *arguments)
-
-
-def like_copy(ViewCopy node, int i):
-    return None if node.constants[-3] is None else like_output(node.constants[-3], i)
-
-
-declare_outputs(ViewCopy, like_copy)
-
-
-cdef tuple constants_of(Node own, object function, tuple arguments):
-    """The constants of a ViewCopy; `own`: the view's node."""
-    return (*(() if own is None else own.constants), own, function, arguments)
-
-
-cdef Tensor plain(Tensor x):
-    """A leaf on the same memory, never of a subclass. It requires grad if the tensor does."""
-    cdef Tensor alias = new_tensor(x.array)
-    alias.needs_grad = wants_grad(x)
-    return alias
-
-
-cdef object copied(object node_class, object function, object view_function, Tensor x, tuple arguments):
-    """Copies of the view or views that a function makes."""
-    cdef Node own
-    cdef Tensor y
-    cdef int paused = pause()
-    try:
-        views = view_function(plain(x), *arguments)
-    finally:
-        go_on(paused)
-    several = isinstance(views, tuple)
-    copies = tuple([new_tensor(dense_copy((<Tensor> y).array)) for y in (views if several else (views,))])
-    if copies and needs_node(x):
-        own = (<Tensor> (views[0] if several else views)).grad_fn
-        record_all(new_node(node_class, constants_of(own, function, arguments)), copies if several else copies[0], (x,))
-    return copies if several else copies[0]
-
-
-def copying(view_function):
-    """The batching rule: the view of all samples, copied."""
-    def rule(call, *args, **kwargs):
-        views = view_function(*args, **kwargs)
-        return tuple([y.clone() for y in views]) if isinstance(views, tuple) else views.clone()
-    return rule
 
 
 def whole(x):
@@ -282,8 +216,7 @@ def squeeze_copy(input, dim: _Dims | None = None):
     cdef object node_class = SqueezeBackward0_copy
     if dim is not None:
         node_class = SqueezeBackward2_copy if isinstance(dim, (tuple, list)) else SqueezeBackward1_copy
-    return copied(node_class, squeeze_copy, squeeze, as_tensor(input, "squeeze_copy"),
-                  (dim,))
+    return copied(node_class, squeeze_copy, squeeze, as_tensor(input, "squeeze_copy"), (dim,))
 
 
 @cython.final
