@@ -1,8 +1,8 @@
 """Attention whose queries, keys and values are thirds of one projection: one operation with one gradient.
 
 Blocks are read and written in place, without views of heads or concatenation. Attention is made of other operations for
-batched inputs, tangents, subclasses and overrides, and if by_blocks (attention.pyx) does not apply. Profilers record it as
-scaled_dot_product_attention().
+batched inputs, tangents, subclasses and overrides, and if by_blocks (attention_blocks.pyx) does not apply. Profilers record
+it as scaled_dot_product_attention().
 """
 
 cimport cython
@@ -16,7 +16,7 @@ from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, r
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.attention_loops cimport Attention, Heads, attend, attend_backwards
-from autograd_cy._core.ops.nn.attention cimport (
+from autograd_cy._core.ops.nn.attention_blocks cimport (
     AttentionNode, fits, has_gradient, key_gradient, mask_array, probabilities, query_gradient, resized, score_gradient,
     value_gradient)
 from autograd_cy._core.ops.handlers cimport has_handler

@@ -1,4 +1,4 @@
-"""Code shared by attention by blocks of separate queries, keys and values (attention.pyx) and of all three in one array."""
+"""Attention by blocks of separate queries, keys and values, and what it shares with that of all three in one array."""
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
@@ -23,3 +23,4 @@ cdef object score_gradient(object g, object y, object v, double scale)
 cdef object query_gradient(object slopes, object k)
 cdef object key_gradient(object slopes, object q)
 cdef object value_gradient(object g, object y)
+cdef Tensor by_blocks(Tensor query, Tensor key, Tensor value, Tensor mask, bint causal, double scale, object given_scale)
