@@ -1,4 +1,4 @@
-"""Sums of two arrays, which accumulate gradients (knows no Tensor).
+"""Sums of two arrays, which accumulate gradients and add biases (knows no Tensor).
 
 Contiguous floats and complex numbers have their own loop: 4 ns for 16 float32 where NumPy's takes 9, 66 for 1000 instead of
 76 (in place 93), no difference from 10^5 on. All others use NumPy's: ours was a third slower on strided elements.
@@ -8,6 +8,7 @@ import numpy as np
 
 from cpython.object cimport PyObject
 
+from autograd_cy._core.arrays.buffers cimport dense_copy
 from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, NCODES, code_of
 from autograd_cy._core.kernels.borrowed cimport run
 from autograd_cy._core.kernels.loops cimport Kernel, evaluate
@@ -84,4 +85,21 @@ cdef int add_into(cnp.ndarray total, cnp.ndarray array) except -1:
     operands[0] = <PyObject *> total
     operands[1] = <PyObject *> array
     evaluate(&ADDING[code_of(total)], operands, 2, 0, total, True)
+    return 0
+
+
+cdef int add_row(cnp.ndarray y, cnp.ndarray row) except -1:
+    """Add a vector to each row of a dense matrix."""
+    cdef Kernel *kernel = &ADDING[code_of(y)]
+    cdef npy_intp[3] strides
+    cdef char *args[3]
+    cdef npy_intp i, n = cnp.PyArray_DIM(y, 1)
+    if not cnp.PyArray_ISALIGNED(row):
+        row = dense_copy(row)
+    strides[0] = strides[2] = cnp.PyArray_ITEMSIZE(y)
+    strides[1] = cnp.PyArray_STRIDE(row, 0)
+    for i in range(cnp.PyArray_DIM(y, 0)):
+        args[0] = args[2] = cnp.PyArray_BYTES(y) + i * cnp.PyArray_STRIDE(y, 0)
+        args[1] = cnp.PyArray_BYTES(row)
+        kernel.loop(args, &n, strides, kernel.data)
     return 0

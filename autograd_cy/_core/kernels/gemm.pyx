@@ -24,8 +24,8 @@ from cython cimport floating
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, new_array
 from autograd_cy._core.arrays.dtypes cimport BFLOAT16, FLOAT32, FLOAT64, code_of
-from autograd_cy._core.kernels.adding cimport adding_kernel
 from autograd_cy._core.kernels.loops cimport Kernel, copy_strided
+from autograd_cy._core.kernels.matrix_views cimport Matrix, matrix_of, suits_blas, turn, turned
 from autograd_cy._core.kernels.panels cimport multiply_by_panels, panels_suit
 from autograd_cy._core.kernels.plane_loops cimport row_dot
 from autograd_cy._core.kernels.ufunc_loops cimport borrow
@@ -140,31 +140,6 @@ cdef cnp.ndarray conjugated(cnp.ndarray array):
     return array.conj() if cnp.PyArray_ISCOMPLEX(array) else array
 
 
-cdef Matrix matrix_of(cnp.ndarray array, bint transposed) noexcept:
-    """An array as a matrix or a batch of matrices."""
-    cdef int ndim = cnp.PyArray_NDIM(array)
-    cdef Matrix m
-    m.data = cnp.PyArray_BYTES(array)
-    m.batch, m.batch_stride = 1, 0
-    if ndim == 3:
-        m.batch, m.batch_stride = cnp.PyArray_DIM(array, 0), cnp.PyArray_STRIDE(array, 0)
-    if ndim == 1:
-        m.rows, m.row_stride = cnp.PyArray_DIM(array, 0), cnp.PyArray_STRIDE(array, 0)
-        m.columns, m.column_stride = 1, cnp.PyArray_ITEMSIZE(array)
-    else:
-        m.rows, m.row_stride = cnp.PyArray_DIM(array, ndim - 2), cnp.PyArray_STRIDE(array, ndim - 2)
-        m.columns, m.column_stride = cnp.PyArray_DIM(array, ndim - 1), cnp.PyArray_STRIDE(array, ndim - 1)
-    if transposed:
-        turn(&m)
-    return m
-
-
-cdef void turn(Matrix *m) noexcept:
-    """Transpose in place."""
-    m.rows, m.columns = m.columns, m.rows
-    m.row_stride, m.column_stride = m.column_stride, m.row_stride
-
-
 cdef void fold(Matrix *a, Matrix *b) noexcept:
     """Turn a batch of products with the same matrix into one product of a tall matrix, with the same memory layout of the
     result: a[k] @ b for all k, or a @ b[k] for columns b[k]."""
@@ -181,12 +156,6 @@ cdef void fold(Matrix *a, Matrix *b) noexcept:
         a.row_stride = a.batch_stride
     a.rows *= a.batch
     a.batch = b.batch = 1
-
-
-cdef bint suits_blas(Matrix *m, npy_intp itemsize) noexcept:
-    """Whether rows or columns are contiguous and don't overlap."""
-    return ((m.column_stride == itemsize and m.row_stride >= m.columns * itemsize and m.row_stride % itemsize == 0)
-            or (m.row_stride == itemsize and m.column_stride >= m.rows * itemsize and m.column_stride % itemsize == 0))
 
 
 cdef void multiply(int dtype_code, Matrix *a, Matrix *b, char *out, npy_intp itemsize) except *:
@@ -325,10 +294,6 @@ cdef int sum_in_double(Matrix *left, Matrix *right, char *out) except -1:
     return 0
 
 
-cdef inline Matrix turned(const Matrix *m) noexcept:
-    return Matrix(m.data, m.batch, m.columns, m.rows, m.batch_stride, m.column_stride, m.row_stride)
-
-
 cdef object contiguous_columns(Matrix *m):
     """Copy the columns of matrices if they are not contiguous. Returns the array that owns the copy."""
     cdef npy_intp size = m.rows * m.columns, count = m.batch if m.batch_stride else 1, matrix, column
@@ -411,20 +376,3 @@ cdef void outer(Matrix *a, Matrix *b, floating *out, Py_ssize_t first, Py_ssize_
                 for j in range(b.columns):
                     out[i * b.columns + j] = x * (<floating *> (row + j * b.column_stride))[0]
         out += a.rows * b.columns
-
-
-cdef int add_row(cnp.ndarray y, cnp.ndarray row) except -1:
-    """Add a vector to each row of a dense matrix."""
-    cdef Kernel *kernel = adding_kernel(code_of(y))
-    cdef npy_intp[3] strides
-    cdef char *args[3]
-    cdef npy_intp i, n = cnp.PyArray_DIM(y, 1)
-    if not cnp.PyArray_ISALIGNED(row):
-        row = dense_copy(row)
-    strides[0] = strides[2] = cnp.PyArray_ITEMSIZE(y)
-    strides[1] = cnp.PyArray_STRIDE(row, 0)
-    for i in range(cnp.PyArray_DIM(y, 0)):
-        args[0] = args[2] = cnp.PyArray_BYTES(y) + i * cnp.PyArray_STRIDE(y, 0)
-        args[1] = cnp.PyArray_BYTES(row)
-        kernel.loop(args, &n, strides, kernel.data)
-    return 0

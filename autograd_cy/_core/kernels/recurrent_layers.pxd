@@ -1,6 +1,6 @@
 """One direction of a recurrent layer over all steps."""
 
-from autograd_cy._core.kernels.gemm cimport Matrix
+from autograd_cy._core.kernels.matrix_views cimport Matrix
 from autograd_cy._core.kernels.recurrent_gradients cimport StepBack
 from autograd_cy._core.kernels.recurrent_loops cimport Step
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

@@ -8,7 +8,8 @@ different lengths, longest first, in both directions.
 from libc.string cimport memcpy
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
-from autograd_cy._core.kernels.gemm cimport Matrix, multiply_matrices
+from autograd_cy._core.kernels.gemm cimport multiply_matrices
+from autograd_cy._core.kernels.matrix_views cimport Matrix
 from autograd_cy._core.kernels.recurrent_gradients cimport StepBack, step_back_f32, step_back_f64
 from autograd_cy._core.kernels.recurrent_loops cimport Step, gates_of, step_f32, step_f64
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

@@ -17,7 +17,8 @@ from autograd_cy._core.graph.saved_tensor cimport SavedTensor, save_several
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.graph.zeros cimport all_zero, zeroed
 from autograd_cy._core.kernels.adding cimport add_into
-from autograd_cy._core.kernels.gemm cimport Matrix, matrix_of, product
+from autograd_cy._core.kernels.gemm cimport product
+from autograd_cy._core.kernels.matrix_views cimport Matrix, matrix_of
 from autograd_cy._core.kernels.recurrent_gradients cimport StepBack
 from autograd_cy._core.kernels.recurrent_layers cimport Walk, walk, walk_back
 from autograd_cy._core.kernels.recurrent_loops cimport GRU, LSTM, CellKind, Step, gates_of

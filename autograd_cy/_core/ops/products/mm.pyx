@@ -16,7 +16,8 @@ from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.adding cimport add_into
 from autograd_cy._core.kernels.broadcast_sums cimport sum_to
-from autograd_cy._core.kernels.gemm cimport add_row, conjugated, product
+from autograd_cy._core.kernels.adding cimport add_row
+from autograd_cy._core.kernels.gemm cimport conjugated, product
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
