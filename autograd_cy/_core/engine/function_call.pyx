@@ -5,7 +5,8 @@ import warnings
 from cpython.object cimport PyTypeObject
 
 from autograd_cy._core.arrays.dtypes cimport code_of, is_differentiable
-from autograd_cy._core.engine.function_node cimport FunctionNode, Origin, metadata_of, tangent_owner
+from autograd_cy._core.engine.function_node cimport FunctionNode
+from autograd_cy._core.engine.function_results cimport Origin, metadata_of, tangent_owner
 from autograd_cy._core.engine.intermediates cimport (
     ATTRIBUTE, SAVED, SAVED_FOR_JVP, follow, intermediate, is_intermediate)
 from autograd_cy._core.graph.anomaly cimport note_trace

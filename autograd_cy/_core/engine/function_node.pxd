@@ -2,19 +2,6 @@
 
 from autograd_cy._core.engine.intermediates cimport Trail
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.tensor cimport Tensor
-
-
-cdef class Metadata:
-    """Shape and dtype of a tensor."""
-    cdef tuple shape
-    cdef int dtype_code
-
-
-cdef class Origin:
-    """The input behind an output of forward: one that forward wrote to, or of which the output is a view."""
-    cdef int input                  # index among the tensor inputs
-    cdef bint written
 
 
 cdef class FunctionNode(Node):
@@ -40,13 +27,3 @@ cdef class FunctionNode(Node):
     cdef bint is_set(self, str flag) except -1
     cdef object call_backward(self, list gradients)
     cdef int shown(self) except -1
-    cdef bint is_constant(self, int i) except -1
-    cdef tuple checked(self, tuple results)
-    cdef object checked_one(self, object g, int i, Metadata expected)
-    cdef object checked_tangents(self, tuple results)
-    cdef int check_tangent(self, object tangent, int i, Metadata output) except -1
-    cdef int check_origin(self, Origin origin, object tangent, Tensor given, long version) except -1
-
-
-cdef Metadata metadata_of(Tensor tensor)
-cdef Tensor tangent_owner(Tensor x)

@@ -2,44 +2,21 @@
 
 import warnings
 
-cimport cython
-
-from autograd_cy._core.arrays.buffers cimport new_zeros
-from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of, is_differentiable
+from autograd_cy._core.arrays.dtypes cimport dtype_of, is_differentiable
 from autograd_cy._core.batching.batched cimport values_of
+from autograd_cy._core.engine.function_results cimport (
+    Metadata, Origin, check_origin, checked_gradients, checked_tangents, is_constant, zeros)
 from autograd_cy._core.engine.graph_task cimport GraphTask, current_task, leads_on
 from autograd_cy._core.engine.intermediates cimport (
     SAVED, SAVED_FOR_JVP, hide_attributes, refused, refusing, show_attributes)
 from autograd_cy._core.graph.node cimport BOXED, Node, metadata_like, target_of
 from autograd_cy._core.graph.saved cimport freed_error
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor, handles
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, version_of
-from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.graph.tensor cimport Tensor, version_of
 from autograd_cy._core.runtime.events cimport FUNCTION, Span, begin_named, end, recorders_on
 from autograd_cy._core.runtime.state cimport thread_state
-from autograd_cy._core.writes.views cimport tangent_base
 
 from autograd_cy._core.runtime.argument_errors import wrong_self
-
-cnp.import_array()
-
-
-@cython.final
-cdef class Metadata:
-    pass
-
-
-@cython.final
-cdef class Origin:
-    pass
-
-
-cdef Metadata metadata_of(Tensor tensor):
-    cdef Metadata metadata = Metadata.__new__(Metadata)
-    cdef int axis
-    metadata.shape = tuple([cnp.PyArray_DIM(tensor.array, axis) for axis in range(cnp.PyArray_NDIM(tensor.array))])
-    metadata.dtype_code = code_of(tensor.array)
-    return metadata
 
 
 cdef class FunctionNode(Node):
@@ -256,51 +233,12 @@ cdef class FunctionNode(Node):
         cdef int i
         if self.materializes:
             for i in range(len(gradients)):
-                if gradients[i] is None and self.outputs[i] is not None and not (self.keeps_undefined and self.is_constant(i)):
+                if gradients[i] is None and self.outputs[i] is not None and not (
+                        self.keeps_undefined and is_constant(<Metadata> self.outputs[i], self.marks, i)):
                     gradients[i] = zeros(<Metadata> self.outputs[i])
         g = None
         results = backward_as_event(self, gradients) if recorders_on() else self.call_backward(gradients)
-        return self.checked(results if isinstance(results, tuple) else (results,))
-
-    cdef bint is_constant(self, int i) except -1:
-        """Whether a tensor output has no gradient."""
-        return self.marks is not None and self.marks[i] or not is_differentiable((<Metadata> self.outputs[i]).dtype_code)
-
-    cdef tuple checked(self, tuple results):
-        """The results of backward, checked: one gradient for each tensor argument, of its shape and dtype."""
-        cdef int i, expected = len(self.arguments)
-        cdef list kept = []
-        if len(results) > expected and results[expected:].count(None) == len(results) - expected:
-            results = results[:expected]
-        if len(results) != expected:
-            raise RuntimeError(f"function {self.name()} returned an incorrect number of gradients (expected {expected}, "
-                               f"got {len(results)})")
-        for i in range(expected):
-            if self.arguments[i] is not None:
-                kept.append(None if results[i] is None else self.checked_one(results[i], i, <Metadata> self.arguments[i]))
-            elif results[i] is not None:
-                raise RuntimeError(f"function {self.name()} returned a gradient different than None at position {i + 1}, "
-                                   "but the corresponding forward input was not a Variable")
-        return tuple(kept)
-
-    cdef object checked_one(self, object g, int i, Metadata expected):
-        if not isinstance(g, Tensor):
-            raise RuntimeError(f"function {self.name()} returned at index {i}: expected Variable or None "
-                               f"(got {type(g).__name__})")
-        cdef Metadata got = metadata_of(<Tensor> g)
-        if got.shape != expected.shape:
-            if not is_reducible(got.shape, expected.shape):
-                raise RuntimeError(f"Function {self.name()} returned an invalid gradient at index {i} - got "
-                                   f"{list(got.shape)} but expected shape compatible with {list(expected.shape)}")
-            g = g.sum_to_size(expected.shape)
-        if got.dtype_code != expected.dtype_code:
-            if dtype_of(got.dtype_code).is_complex and not dtype_of(expected.dtype_code).is_complex:
-                raise RuntimeError(
-                    "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but "
-                    f"got false. Function {self.name()} returned a gradient of {dtype_of(got.dtype_code)} at index {i} for an "
-                    f"input of {dtype_of(expected.dtype_code)}: return its real part")
-            g = g.to(dtype_of(expected.dtype_code))
-        return g
+        return checked_gradients(self, results if isinstance(results, tuple) else (results,), self.arguments)
 
     cdef object jvp(self, tuple tangents):
         cdef list given = []
@@ -323,95 +261,20 @@ cdef class FunctionNode(Node):
             self.in_jvp = False
             self.shown()
         results = results if isinstance(results, tuple) else (results,)
-        checked = self.checked_tangents(results)
+        checked = checked_tangents(self, results, self.outputs, self.marks)
         for i in range(len(self.origins or ())):
             origin = self.origins[i]
-            if origin is not None and tangents[(<Origin> origin).input] is not None and not self.is_constant(i):
+            if (origin is not None and tangents[(<Origin> origin).input] is not None
+                    and not is_constant(<Metadata> self.outputs[i], self.marks, i)):
                 k = (<Origin> origin).input
-                self.check_origin(<Origin> origin, results[i], <Tensor> tangents[k], versions[k])
+                check_origin(self, <Origin> origin, results[i], <Tensor> tangents[k], versions[k])
         return checked
-
-    cdef int check_origin(self, Origin origin, object tangent, Tensor given, long version) except -1:
-        """If an output shares an input's memory, require that its tangent shares the memory of the input's tangent."""
-        if origin.written:
-            if version_of(values_of(given)) == version:
-                raise RuntimeError(
-                    "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
-                    "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace. "
-                    f"({self.name()})")
-            if tangent is not given:
-                raise RuntimeError(
-                    "An inplace custom Function is not returning the forward mode gradients as-is. If the forward is "
-                    "modifying an input inplace, then the jvp function must modify the gradient inplace and return it as-is. "
-                    f"({self.name()})")
-        elif tangent is None or tangent_base(values_of(<Tensor> tangent)) is None:
-            raise RuntimeError("A custom Function's forward is returning a view (or an input as-is) but the jvp is not "
-                               f"returning a view. ({self.name()})")
-        elif tangent_base(values_of(<Tensor> tangent)) is not tangent_owner(values_of(given)):
-            what = "the given grad input"
-            if tangent_owner(values_of(given)) is not values_of(given):
-                what = "the same base as the given grad input"
-            raise RuntimeError(f"A custom Function is returning a view but the jvp is not returning a view of {what}. "
-                               f"({self.name()})")
-        return 0
-
-    cdef object checked_tangents(self, tuple results):
-        """The results of jvp, checked: a tangent or None for each output. Returns the tangents of tensor outputs."""
-        cdef int i
-        cdef list tangents = []
-        if len(results) != len(self.outputs):
-            raise RuntimeError(f"{self.name()}'s jvp returned an invalid number of forward gradients (expected "
-                               f"{len(self.outputs)} but got {len(results)})")
-        for i in range(len(results)):
-            if self.outputs[i] is not None:
-                if results[i] is not None:
-                    self.check_tangent(results[i], i, <Metadata> self.outputs[i])
-                tangents.append(results[i])
-        return tuple(tangents) if len(tangents) != 1 else tangents[0]
-
-    cdef int check_tangent(self, object tangent, int i, Metadata output) except -1:
-        if not isinstance(tangent, Tensor):
-            raise RuntimeError(f"{self.name()}'s jvp: expected Variable or None (got {type(tangent).__name__}) for "
-                               f"grad output {i}")
-        if not is_differentiable(output.dtype_code) or (self.marks is not None and self.marks[i]):
-            raise RuntimeError(f"{self.name()}'s jvp returned a gradient at position {i}, but the corresponding forward "
-                               "output is not a differentiable Tensor. You should return None at that position instead.")
-        if metadata_of(<Tensor> tangent).shape != output.shape:
-            raise RuntimeError(f"{self.name()}'s jvp returned a forward gradient that has a different size than "
-                               f"output {i}: {list(tangent.shape)}, {list(output.shape)}")
-        return 0
-
 
 cdef int check_saved(tuple tensors, str method) except -1:
     for i, tensor in enumerate(tensors):
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"{method} can only save variables, but argument {i} is of type {type(tensor).__name__}")
     return 0
-
-
-cdef Tensor tangent_owner(Tensor x):
-    """The tensor that holds the tangent of `x`: `x` itself unless it is a view."""
-    cdef Tensor base = tangent_base(x)
-    return x if base is None else base
-
-
-cdef Tensor zeros(Metadata metadata):
-    cdef cnp.npy_intp dims[64]
-    cdef int axis
-    for axis in range(len(metadata.shape)):
-        dims[axis] = metadata.shape[axis]
-    return new_tensor(new_zeros(metadata.dtype_code, len(metadata.shape), dims))
-
-
-cdef bint is_reducible(tuple shape, tuple target):
-    """Whether `target` broadcasts to `shape`."""
-    cdef int offset = len(shape) - len(target), axis
-    if offset < 0:
-        return False
-    for axis in range(len(target)):
-        if target[axis] != 1 and target[axis] != shape[axis + offset]:
-            return False
-    return True
 
 
 cdef object backward_as_event(FunctionNode node, list gradients):
