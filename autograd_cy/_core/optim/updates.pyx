@@ -13,8 +13,6 @@ NOTE [Updates]
   5. Each write counts in the version of its tensor, like an operation's write. No step is recorded.
 """
 
-import numpy as np
-
 cimport cython
 from cpython.dict cimport PyDict_Check
 from cpython.object cimport PyObject
@@ -25,18 +23,18 @@ from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX128, FLOAT32, FLOAT64, check_has_kernel, code_of, is_differentiable, is_half, long_word)
 from autograd_cy._core.arrays.pool cimport Rows
 from autograd_cy._core.arrays.region cimport is_dense, overlaps_in_part, spans_meet
-from autograd_cy._core.arrays.row_zeros cimport forget_rows, known_rows
+from autograd_cy._core.arrays.row_zeros cimport known_rows
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.record cimport has_tangent
-from autograd_cy._core.graph.tensor cimport Tensor, count_write, has_extras
+from autograd_cy._core.graph.tensor cimport Tensor, has_extras
 from autograd_cy._core.graph.versions cimport count, part_of
 from autograd_cy._core.kernels.update_loops cimport KEPT, NUMBERS, OPTIONS, RULES, SCALARS, Loop32, Loop64, Rule
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.location cimport here
 from autograd_cy._core.runtime.modes cimport current_mode
-from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD
+from autograd_cy._core.runtime.state cimport FORWARD_AD
 from autograd_cy._core.runtime.threads cimport parallel_for
 
 cnp.import_array()
@@ -104,23 +102,6 @@ def rows_to_update(Tensor param):
     if param.gradient is not None:
         rows = known_rows(param.gradient.array)
     return None if rows == NULL else rows.n
-
-
-def add_to_rows(Tensor target, cnp.ndarray rows, cnp.ndarray values):
-    """add_to_rows(target, rows, values) -> bool: add values to distinct rows of a tensor in place.
-
-    False if nothing was done: under any mode but no_grad(), for other types, for tensors that are not contiguous.
-    """
-    cdef cnp.ndarray array = target.array, whole
-    if (current_mode() != NO_GRAD or target.batched or is_sparse(target) or code_of(array) != code_of(values)
-            or not cnp.PyArray_ISCARRAY(array)):
-        return False
-    check_memory(target, "add_")
-    whole = (<object> array).reshape((-1,) + np.shape(values)[1:])
-    forget_rows(array)
-    whole[rows] += values
-    count_write(target, "add_")
-    return True
 
 
 def drop_gradients(list params):

@@ -7,15 +7,21 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, sizes_of
 from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT32, INT64, code_of, is_half
+from autograd_cy._core.arrays.row_zeros cimport forget_rows
+from autograd_cy._core.graph.guard cimport prepare_write
+from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.operands cimport number_code
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record_all, shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, count_write, new_tensor
 from autograd_cy._core.kernels.along cimport ADD, PUT, put_along
 from autograd_cy._core.kernels.take cimport add_at, all_inside
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.inference cimport check_write
+from autograd_cy._core.runtime.modes cimport current_mode
+from autograd_cy._core.runtime.state cimport NO_GRAD
 from autograd_cy._core.writes.inplace cimport check_apart
 
 from autograd_cy._core.batching.rules import rank_of, writes
@@ -92,6 +98,24 @@ def index_add(input, dim, index, source, *, alpha=1):
     check_numbers(rows, target.shape[d], "index out of range in self")
     add_at(target, (slice(None),) * d + (rows,), values if alpha == 1 else values * fitting(alpha, code_of(s.array)))
     return entered(IndexAddBackward0, (d, alpha, shape_of(s), cnp.PyArray_NDIM(s.array)), x, i, s, array, True)
+
+
+def add_to_rows(Tensor target, cnp.ndarray rows, cnp.ndarray values):
+    """add_to_rows(target, rows, values) -> bool: add values to distinct rows of a tensor in place.
+
+    False if nothing was done: under any mode but no_grad(), for other types, for tensors that are not contiguous.
+    """
+    cdef cnp.ndarray array = target.array, whole
+    if (current_mode() != NO_GRAD or target.batched or is_sparse(target) or code_of(array) != code_of(values)
+            or not cnp.PyArray_ISCARRAY(array)):
+        return False
+    check_write(target.inference, "add_")
+    prepare_write(array, "add_")
+    whole = (<object> array).reshape((-1,) + np.shape(values)[1:])
+    forget_rows(array)
+    whole[rows] += values
+    count_write(target, "add_")
+    return True
 
 
 # single elements
