@@ -11,9 +11,9 @@ cimport cython
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-# Declares the float and double versions that Cython generates from a fused loop. Instead of AVX2 clones there are clones with
-# fused multiply-adds, which the same machines have. If the compiler has no clones and the machine may lack fused operations,
-# a float64 holds the product exactly: rounding twice changes 1 in some 10^9 results.
+# DECLARE_UPDATES(name) stands before a fused loop: it declares the float and double versions that Cython generates. Instead of
+# AVX2 clones there are clones with fused multiply-adds, which the same machines have. If the compiler has no clones and the
+# machine may lack fused operations, a float64 holds the product exactly: rounding twice changes 1 in some 10^9 results.
 cdef extern from *:
     """
     #include <math.h>
@@ -34,16 +34,6 @@ cdef extern from *:
     #define AUTOGRAD_CY_FUSED(a, b, c) ((float) ((double) (a) * (double) (b) + (double) (c)))
     #endif
     #endif
-    DECLARE_UPDATES(autograd_cy_sgd)
-    DECLARE_UPDATES(autograd_cy_asgd)
-    DECLARE_UPDATES(autograd_cy_rprop)
-    DECLARE_UPDATES(autograd_cy_adam)
-    DECLARE_UPDATES(autograd_cy_nadam)
-    DECLARE_UPDATES(autograd_cy_radam)
-    DECLARE_UPDATES(autograd_cy_adamax)
-    DECLARE_UPDATES(autograd_cy_rmsprop)
-    DECLARE_UPDATES(autograd_cy_adagrad)
-    DECLARE_UPDATES(autograd_cy_adadelta)
     """
     float fused_float "AUTOGRAD_CY_FUSED"(float a, float b, float c) noexcept nogil
 
@@ -67,6 +57,23 @@ cdef inline real blended(real a, real b, real w) noexcept nogil:
     return fused(w, b - a, a) if w < 0.5 else fused(w - 1, b - a, b)
 
 
+# the rules
+
+@cython.final
+cdef class Rule:
+    pass
+
+
+RULES = {}
+
+
+cdef int declare(str name, Prepare prepare, Loop32 loop32, Loop64 loop64, LeavesZeros leaves_zeros=NULL) except -1:
+    cdef Rule rule = Rule.__new__(Rule)
+    rule.name, rule.prepare, rule.loop32, rule.loop64, rule.leaves_zeros = name, prepare, loop32, loop64, leaves_zeros
+    RULES[name] = rule
+    return 0
+
+
 # steps along the gradient
 
 cdef void prepare_sgd(const double *options, double *_scalars, double *numbers, bint fresh) noexcept nogil:
@@ -76,6 +83,9 @@ cdef void prepare_sgd(const double *options, double *_scalars, double *numbers, 
         numbers[k] = options[k]
     numbers[2] = 1 if fresh else 1 - options[2]
 
+
+cdef extern from *:
+    "DECLARE_UPDATES(autograd_cy_sgd)"
 
 cdef void sgd_loop "autograd_cy_sgd"(real *p, const real *g, real *momentum, real *_b, real *_c, const double *numbers,
                                      npy_intp n) noexcept nogil:
@@ -99,6 +109,8 @@ cdef void sgd_loop "autograd_cy_sgd"(real *p, const real *g, real *momentum, rea
             momentum[i] = fused(gain, decayed(sign * g[i], p[i], decay), momentum[i] * mu)
             p[i] = fused(-lr, momentum[i], p[i])
 
+declare("sgd", prepare_sgd, sgd_loop[float], sgd_loop[double], sgd_leaves_zeros)
+
 
 cdef void prepare_asgd(const double *options, double *scalars, double *numbers, bint _fresh) noexcept nogil:
     """Options: lr, lambd, alpha, t0, weight_decay, sign; scalars: step, and eta and mu of the next step."""
@@ -109,6 +121,9 @@ cdef void prepare_asgd(const double *options, double *scalars, double *numbers, 
     scalars[1] = lr / pow(1 + lambd * lr * scalars[0], options[2])
     scalars[2] = 1 / max(1.0, scalars[0] - options[3])
 
+
+cdef extern from *:
+    "DECLARE_UPDATES(autograd_cy_asgd)"
 
 cdef void asgd_loop "autograd_cy_asgd"(real *p, const real *g, real *average, real *_b, real *_c, const double *numbers,
                                        npy_intp n) noexcept nogil:
@@ -121,6 +136,8 @@ cdef void asgd_loop "autograd_cy_asgd"(real *p, const real *g, real *average, re
         p[i] = fused(-eta, h, p[i] * shrink)
         average[i] = average[i] + (p[i] - average[i]) * mu if averages else p[i]
 
+declare("asgd", prepare_asgd, asgd_loop[float], asgd_loop[double])
+
 
 cdef void prepare_rprop(const double *options, double *scalars, double *numbers, bint _fresh) noexcept nogil:
     """Options: etaminus, etaplus, the smallest and the largest step size, sign."""
@@ -129,6 +146,9 @@ cdef void prepare_rprop(const double *options, double *scalars, double *numbers,
     for k in range(5):
         numbers[k] = options[k]
 
+
+cdef extern from *:
+    "DECLARE_UPDATES(autograd_cy_rprop)"
 
 cdef void rprop_loop "autograd_cy_rprop"(real *p, const real *g, real *previous, real *size, real *_c, const double *numbers,
                                          npy_intp n) noexcept nogil:
@@ -146,6 +166,8 @@ cdef void rprop_loop "autograd_cy_rprop"(real *p, const real *g, real *previous,
         size[i] = step
         p[i] = p[i] - (step if h > 0 else (-step if h < 0 else h * step))
         previous[i] = h
+
+declare("rprop", prepare_rprop, rprop_loop[float], rprop_loop[double])
 
 
 cdef bint sgd_leaves_zeros(const double *numbers, bint is_float64) noexcept nogil:
@@ -174,6 +196,9 @@ cdef void prepare_adam(const double *options, double *scalars, double *numbers, 
     numbers[8] = sqrt(1 - pow(options[2], scalars[0]))
 
 
+cdef extern from *:
+    "DECLARE_UPDATES(autograd_cy_adam)"
+
 cdef void adam_loop "autograd_cy_adam"(real *p, const real *g, real *mean, real *square, real *most, const double *numbers,
                                        npy_intp n) noexcept nogil:
     cdef real shrink = <real> numbers[0], decay = <real> numbers[1], w = <real> numbers[2], beta = <real> numbers[3]
@@ -196,6 +221,8 @@ cdef void adam_loop "autograd_cy_adam"(real *p, const real *g, real *mean, real 
             most[i] = most[i] if most[i] > square[i] else square[i]
             p[i] = x - step * mean[i] / (root(most[i]) / scale + eps)
 
+declare("adam", prepare_adam, adam_loop[float], adam_loop[double])
+
 
 cdef void prepare_nadam(const double *options, double *scalars, double *numbers, bint _fresh) noexcept nogil:
     """One more option, momentum_decay. Scalars: step, the product of all mu."""
@@ -209,6 +236,9 @@ cdef void prepare_nadam(const double *options, double *scalars, double *numbers,
     numbers[8] = lr * mu_next / (1 - scalars[1] * mu_next)
     numbers[9] = 1 - pow(options[2], scalars[0])
 
+
+cdef extern from *:
+    "DECLARE_UPDATES(autograd_cy_nadam)"
 
 cdef void nadam_loop "autograd_cy_nadam"(real *p, const real *g, real *mean, real *square, real *_c, const double *numbers,
                                          npy_intp n) noexcept nogil:
@@ -224,6 +254,8 @@ cdef void nadam_loop "autograd_cy_nadam"(real *p, const real *g, real *mean, rea
         y = root(square[i] / correction) + eps
         p[i] = x - now * h / y - ahead * mean[i] / y
 
+declare("nadam", prepare_nadam, nadam_loop[float], nadam_loop[double])
+
 
 cdef void prepare_radam(const double *options, double *scalars, double *numbers, bint _fresh) noexcept nogil:
     """The rectification factor is 0 while there are too few steps to estimate the variance."""
@@ -237,6 +269,9 @@ cdef void prepare_radam(const double *options, double *scalars, double *numbers,
     if length > 5:
         numbers[10] = sqrt((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length))
 
+
+cdef extern from *:
+    "DECLARE_UPDATES(autograd_cy_radam)"
 
 cdef void radam_loop "autograd_cy_radam"(real *p, const real *g, real *mean, real *square, real *_c, const double *numbers,
                                          npy_intp n) noexcept nogil:
@@ -253,12 +288,17 @@ cdef void radam_loop "autograd_cy_radam"(real *p, const real *g, real *mean, rea
         step = mean[i] / correction * lr
         p[i] = x - (step * (1 / (root(square[i]) + eps) * scale) * rectified if adapts else step)
 
+declare("radam", prepare_radam, radam_loop[float], radam_loop[double])
+
 
 cdef void prepare_adamax(const double *options, double *scalars, double *numbers, bint _fresh) noexcept nogil:
     scalars[0] += 1
     prepare_moments(options, numbers)
     numbers[7] = options[0] / (1 - pow(options[1], scalars[0]))
 
+
+cdef extern from *:
+    "DECLARE_UPDATES(autograd_cy_adamax)"
 
 cdef void adamax_loop "autograd_cy_adamax"(real *p, const real *g, real *mean, real *largest, real *_c, const double *numbers,
                                            npy_intp n) noexcept nogil:
@@ -273,6 +313,8 @@ cdef void adamax_loop "autograd_cy_adamax"(real *p, const real *g, real *mean, r
         largest[i] = size if size > largest[i] or size != size else largest[i]      # a nan stays one
         p[i] = p[i] - step * mean[i] / largest[i]
 
+declare("adamax", prepare_adamax, adamax_loop[float], adamax_loop[double])
+
 
 # the others
 
@@ -284,6 +326,9 @@ cdef void prepare_rmsprop(const double *options, double *scalars, double *number
         numbers[k] = options[k]
     numbers[6] = 1 - options[1]
 
+
+cdef extern from *:
+    "DECLARE_UPDATES(autograd_cy_rmsprop)"
 
 cdef void rmsprop_loop "autograd_cy_rmsprop"(real *p, const real *g, real *square, real *momentum, real *mean,
                                              const double *numbers, npy_intp n) noexcept nogil:
@@ -315,6 +360,8 @@ cdef void rmsprop_loop "autograd_cy_rmsprop"(real *p, const real *g, real *squar
             momentum[i] = momentum[i] * mu + h / (root(fused(-mean[i], mean[i], square[i])) + eps)
             p[i] = fused(-lr, momentum[i], p[i])
 
+declare("rmsprop", prepare_rmsprop, rmsprop_loop[float], rmsprop_loop[double])
+
 
 cdef void prepare_adagrad(const double *options, double *scalars, double *numbers, bint _fresh) noexcept nogil:
     """Options: lr, lr_decay, eps, weight_decay, sign."""
@@ -322,6 +369,9 @@ cdef void prepare_adagrad(const double *options, double *scalars, double *number
     numbers[0] = options[0] / (1 + (scalars[0] - 1) * options[1])
     numbers[1], numbers[2], numbers[3] = options[2], options[3], options[4]
 
+
+cdef extern from *:
+    "DECLARE_UPDATES(autograd_cy_adagrad)"
 
 cdef void adagrad_loop "autograd_cy_adagrad"(real *p, const real *g, real *total, real *_b, real *_c, const double *numbers,
                                              npy_intp n) noexcept nogil:
@@ -332,6 +382,8 @@ cdef void adagrad_loop "autograd_cy_adagrad"(real *p, const real *g, real *total
         total[i] = fused(h, h, total[i])
         p[i] = p[i] - step * h / (root(total[i]) + eps)
 
+declare("adagrad", prepare_adagrad, adagrad_loop[float], adagrad_loop[double])
+
 
 cdef void prepare_adadelta(const double *options, double *scalars, double *numbers, bint _fresh) noexcept nogil:
     """Options: lr, rho, eps, weight_decay, sign."""
@@ -341,6 +393,9 @@ cdef void prepare_adadelta(const double *options, double *scalars, double *numbe
         numbers[k] = options[k]
     numbers[5] = 1 - options[1]
 
+
+cdef extern from *:
+    "DECLARE_UPDATES(autograd_cy_adadelta)"
 
 cdef void adadelta_loop "autograd_cy_adadelta"(real *p, const real *g, real *square, real *moved, real *_c,
                                                const double *numbers, npy_intp n) noexcept nogil:
@@ -354,31 +409,4 @@ cdef void adadelta_loop "autograd_cy_adadelta"(real *p, const real *g, real *squ
         moved[i] = fused(gain * h, h, moved[i] * rho)
         p[i] = fused(-lr, h, p[i])
 
-
-# the rules
-
-@cython.final
-cdef class Rule:
-    pass
-
-
-RULES = {}
-
-
-cdef int declare(str name, Prepare prepare, Loop32 loop32, Loop64 loop64, LeavesZeros leaves_zeros=NULL) except -1:
-    cdef Rule rule = Rule.__new__(Rule)
-    rule.name, rule.prepare, rule.loop32, rule.loop64, rule.leaves_zeros = name, prepare, loop32, loop64, leaves_zeros
-    RULES[name] = rule
-    return 0
-
-
-declare("sgd", prepare_sgd, sgd_loop[float], sgd_loop[double], sgd_leaves_zeros)
-declare("asgd", prepare_asgd, asgd_loop[float], asgd_loop[double])
-declare("rprop", prepare_rprop, rprop_loop[float], rprop_loop[double])
-declare("adam", prepare_adam, adam_loop[float], adam_loop[double])
-declare("nadam", prepare_nadam, nadam_loop[float], nadam_loop[double])
-declare("radam", prepare_radam, radam_loop[float], radam_loop[double])
-declare("adamax", prepare_adamax, adamax_loop[float], adamax_loop[double])
-declare("rmsprop", prepare_rmsprop, rmsprop_loop[float], rmsprop_loop[double])
-declare("adagrad", prepare_adagrad, adagrad_loop[float], adagrad_loop[double])
 declare("adadelta", prepare_adadelta, adadelta_loop[float], adadelta_loop[double])
