@@ -7,44 +7,19 @@ not written.
 """
 
 from .._compat import names_later as _names_later
+from .._compat import offered_in_files as _offered_in_files
 from .._compat.missing import getattr_of as _getattr_of
-from . import lr_scheduler
-from ._adafactor import Adafactor
-from ._muon import Muon
-from .adadelta import Adadelta
-from .adagrad import Adagrad
-from .adam import Adam
-from .adamax import Adamax
-from .adamw import AdamW
-from .asgd import ASGD
-from .lbfgs import LBFGS
-from .nadam import NAdam
-from .optimizer import Optimizer
-from .radam import RAdam
-from .rmsprop import RMSprop
-from .rprop import Rprop
-from .sgd import SGD
-from .sparse_adam import SparseAdam
 
-__getattr__, __dir__ = _names_later(__name__, {"swa_utils": []}, _getattr_of(__name__, "torch.optim"))
+_HIDDEN = {"ParamsT"}  # and what is no class
+_HOMES = {
+    home: [name for name in names if name[0].isupper() and name not in _HIDDEN and home != "swa_utils"]
+    for home, names in _offered_in_files(__path__[0]).items()
+}
+_HOMES |= {"_adafactor": ["Adafactor"], "_muon": ["Muon"], "lr_scheduler": []}
+__all__ = sorted(name for home, names in _HOMES.items() for name in names or [home])
 
-__all__ = [
-    "ASGD",
-    "LBFGS",
-    "SGD",
-    "Adadelta",
-    "Adafactor",
-    "Adagrad",
-    "Adam",
-    "AdamW",
-    "Adamax",
-    "Muon",
-    "NAdam",
-    "Optimizer",
-    "RAdam",
-    "RMSprop",
-    "Rprop",
-    "SparseAdam",
-    "lr_scheduler",
-    "swa_utils",
-]  # fmt: skip
+__getattr__, __dir__ = _names_later(
+    __name__, {home: [*names, home] for home, names in _HOMES.items()}, _getattr_of(__name__, "torch.optim")
+)
+for _name in __all__:
+    __getattr__(_name)  # scripts look classes up in vars() of this module
