@@ -57,6 +57,7 @@ class Row:
     wide         derivatives of float16 and bfloat16 are computed in float32
     holomorphic  the gradient is conj(F(conj(g))); False: F(g) itself
     result       SAME_TYPE, TRUTH (bool) or REAL_PART
+    doc          of a public row: a sentence for the docstring, and an example with its result
 
     Vocabulary of formulas: + - * /, where(condition, x, y), conj, sgn, real, in a forward isnan, and the functions of `let`.
     """
@@ -65,7 +66,9 @@ class Row:
                  saved=("self", "other", "result"), kinds="rc", forward_kinds=None, inexact=False, holomorphic=True,
                  result="SAME_TYPE", methods=None, public=True, namespace="", without=None, in_place=True, numbers=0,
                  same_as=None, opmath=False, wide=False, inplace=False, loss=False, constants=None, shows=None,
-                 recorded=True, for_rules=False, length=False):
+                 recorded=True, for_rules=False, length=False, doc=None):
+        if public and doc is None:
+            raise ValueError(f"the public row {name} lacks its doc: a sentence, an example and its result")
         derivatives = {x: d for x, d in (("a", da), ("b", db), ("c", dc)) if d is not None}
         if args is None:
             args = "input, other" if "b" in derivatives or re.search(r"\bb\b", f"{y} {let}") or same_as else "input"
@@ -82,7 +85,7 @@ class Row:
         self.inexact, self.holomorphic, self.result, self.wide, self.opmath = inexact, holomorphic, result, wide, opmath
         self.methods = methods if methods is not None else () if namespace else (name,)
         self.public, self.namespace, self.without, self.numbers = public, namespace, without, numbers
-        self.for_rules, self.length = for_rules, length
+        self.for_rules, self.length, self.doc = for_rules, length, doc
         self.in_place, self.inplace, self.loss = in_place and public and not namespace, inplace, loss
         if constants is None:
             constants = self.parameters[-numbers:] if numbers and public else ("reduction",) if loss else ()
