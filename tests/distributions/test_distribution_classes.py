@@ -5,24 +5,19 @@ import warnings
 
 import numpy as np
 import pytest
-from distribution_rows import CASES, DISCRETE, MATRIX, OTHERS, WITHOUT_MEAN, WITHOUT_RSAMPLE, given
+from distribution_rows import CASES, MATRIX, OTHERS, WITH_RSAMPLE, WITHOUT_DIVERGENCE, WITHOUT_MEAN, given
 
 import autograd_cy as ag
 from autograd_cy import distributions as D
 from autograd_cy.distributions._gamma_draws import gradient_of_draws
 from autograd_cy.testing import check_gradients
 
-WITH_RSAMPLE = sorted(set(CASES) - DISCRETE - WITHOUT_MEAN - WITHOUT_RSAMPLE)
 # PyTorch's modes of Kumaraswamy are NaN, its Bessel functions of VonMises have 8 digits, and some of its numbers are of single
 # precision: SciPy's are compared with in test_distribution_references.py.
 WRONG_IN_PYTORCH = {
     ("Kumaraswamy", "mode"), ("Multinomial", "entropy"), ("Multinomial", "perplexity"), ("VonMises", "variance"),
     ("VonMises", "stddev"), ("VonMises", "log_prob"), ("GeneralizedPareto", "log_prob"), ("GeneralizedPareto", "cdf"),
     ("Wishart", "kl_divergence"),
-}  # fmt: skip
-WITHOUT_DIVERGENCE = {
-    "FisherSnedecor", "GeneralizedPareto", "Kumaraswamy", "LKJCholesky", "Multinomial", "NegativeBinomial", "StudentT",
-    "VonMises", "Weibull",
 }  # fmt: skip
 
 

@@ -10,6 +10,15 @@ import autograd_cy as ag
 from autograd_cy import distributions as D
 from autograd_cy.distributions import constraints, transforms
 
+# Those without numbers of their own, or made of others.
+NO_ROWS = {"Distribution", "ExponentialFamily", "Independent", "MixtureSameFamily", "RelaxedBernoulli",
+           "RelaxedOneHotCategorical", "TransformedDistribution"}  # fmt: skip
+
+
+def test_each_distribution_has_a_row():
+    classes = [value for name in D.__all__ if isinstance(value := getattr(D, name), type)]
+    assert {cls.__name__ for cls in classes if issubclass(cls, D.Distribution)} == set(CASES) | NO_ROWS
+
 
 @pytest.mark.parametrize("name", ["Gumbel", "HalfCauchy", "HalfNormal", "InverseGamma", "Kumaraswamy", "LogNormal", "Pareto"])
 def test_transformed_distributions_agree_with_their_transforms(name):

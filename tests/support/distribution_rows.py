@@ -1,64 +1,74 @@
-"""The table of distributions for the generic tests: parameters, and a value that they can give; other parameters."""
+"""The table of distributions for the generic tests."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Row:
+    """A distribution: parameters, a value that it can give, other parameters for divergences; and what it has."""
+
+    name: str
+    parameters: list[Any]
+    value: Any
+    others: list[Any]
+    discrete: bool = False
+    mean: bool = True
+    rsample: bool = True
+    divergence: bool = True
+
 
 MATRIX = [[2.0, 0.5], [0.5, 1.0]]
 FACTOR = [[1.0, 0.2], [0.3, 0.4], [0.5, -0.2]]
-CASES = {
-    "Normal": ([[0.5, -1.0], [1.5, 0.3]], [0.2, -0.7]),
-    "LogNormal": ([[0.5, -1.0], [1.5, 0.3]], [0.2, 0.7]),
-    "Laplace": ([[0.5, -1.0], [1.5, 0.3]], [0.2, -0.7]),
-    "Uniform": ([[0.5, -1.0], [1.5, 0.3]], [0.7, -0.7]),
-    "Exponential": ([[0.5, 3.0]], [0.7, 0.1]),
-    "Gamma": ([[0.5, 3.0], [2.0, 0.4]], [0.7, 2.1]),
-    "Beta": ([[0.5, 3.0], [2.0, 1.4]], [0.7, 0.1]),
-    "Dirichlet": ([[[0.5, 3.0, 1.0], [1.5, 2.0, 3.0]]], [[0.2, 0.3, 0.5], [0.5, 0.25, 0.25]]),
-    "Bernoulli": ([[0.2, 0.9]], [0.0, 1.0]),
-    "Categorical": ([[[0.2, 0.9, 1.0], [1.0, 0.0, 0.0]]], [2.0, 0.0]),
-    "MultivariateNormal": ([[0.5, -1.0], MATRIX], [0.3, 0.1]),
-    "Binomial": ([[4.0, 4.0], [0.3, 0.8]], [3.0, 0.0]),
-    "Cauchy": ([[0.5, -1.0], [1.5, 0.3]], [0.2, -0.7]),
-    "Chi2": ([[0.5, 3.0]], [0.7, 2.1]),
-    "Geometric": ([[0.2, 0.9]], [0.0, 3.0]),
-    "Gumbel": ([[0.5, -1.0], [1.5, 0.3]], [0.2, -0.7]),
-    "HalfCauchy": ([[0.5, 1.5]], [0.2, 0.7]),
-    "HalfNormal": ([[0.5, 1.5]], [0.2, 0.7]),
-    "OneHotCategorical": ([[[0.2, 0.9, 1.0], [1.0, 0.0, 0.0]]], [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
-    "OneHotCategoricalStraightThrough": ([[[0.2, 0.9, 1.0], [1.0, 0.0, 0.0]]], [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]]),
-    "Pareto": ([[0.5, 1.0], [1.5, 3.0]], [0.7, 2.0]),
-    "Poisson": ([[0.5, 3.0]], [2.0, 0.0]),
-    "StudentT": ([[0.5, 3.0], [0.5, -1.0], [1.5, 0.3]], [0.2, -0.7]),
-    "Weibull": ([[0.5, 3.0], [1.5, 2.3]], [0.2, 0.7]),
-    "ContinuousBernoulli": ([[0.2, 0.9]], [0.3, 0.7]),
-    "FisherSnedecor": ([[3.0, 5.0], [7.0, 4.5]], [0.7, 2.1]),
-    "GeneralizedPareto": ([[0.5, -1.0], [1.5, 0.3], [0.2, -0.4]], [0.9, -0.9]),
-    "InverseGamma": ([[2.5, 3.0], [2.0, 0.4]], [0.7, 2.1]),
-    "Kumaraswamy": ([[1.5, 3.0], [2.0, 1.4]], [0.7, 0.1]),
-    "LKJCholesky": ([3, [1.5, 0.6]], [[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [0.48, 0.64, 0.6]]),
-    "LogisticNormal": ([[0.5, -1.0], [1.5, 0.3]], [0.3, 0.5, 0.2]),
-    "LowRankMultivariateNormal": ([[0.5, -1.0, 0.3], FACTOR, [0.3, 0.5, 1.0]], [0.1, 0.2, -0.4]),
-    "Multinomial": ([4, [[0.2, 0.9, 1.0], [1.0, 0.3, 0.2]]], [[1.0, 1.0, 2.0], [4.0, 0.0, 0.0]]),
-    "NegativeBinomial": ([[3.0, 2.5], [0.2, 0.7]], [2.0, 0.0]),
-    "VonMises": ([[0.5, -1.0], [2.0, 0.4]], [0.3, -3.0]),
-    "Wishart": ([[4.0, 5.5], MATRIX], MATRIX),
-}
-OTHERS = {
-    "Normal": [0.1, 2.0], "LogNormal": [0.1, 2.0], "Laplace": [0.1, 2.0], "Uniform": [-1.0, 2.0], "Exponential": [0.7],
-    "Gamma": [1.2, 0.8], "Beta": [0.9, 2.2], "Dirichlet": [[1.0, 1.1, 2.0]], "Bernoulli": [0.3],
-    "Categorical": [[0.5, 0.3, 0.0]], "MultivariateNormal": [[0.0, 0.0], [[1.0, 0.2], [0.2, 3.0]]],
-    "Binomial": [4.0, 0.6], "Cauchy": [0.1, 2.0], "Chi2": [3.5], "Geometric": [0.4], "Gumbel": [0.1, 2.0], "HalfCauchy": [0.7],
-    "HalfNormal": [0.7], "OneHotCategorical": [[0.5, 0.3, 0.0]], "OneHotCategoricalStraightThrough": [[0.5, 0.3, 0.0]],
-    "Pareto": [0.4, 6.5], "Poisson": [1.7], "StudentT": [9.0, 0.1, 2.0], "Weibull": [1.2, 1.6],
-    "ContinuousBernoulli": [0.6], "FisherSnedecor": [4.0, 20.0], "GeneralizedPareto": [-1.0, 2.0, 0.1],
-    "InverseGamma": [9.0, 2.0], "Kumaraswamy": [1.4, 2.2], "LKJCholesky": [3, 1.2], "LogisticNormal": [[0.1, 0.3], 0.7],
-    "LowRankMultivariateNormal": [[0.1, 0.0, 1.0], [[0.5], [1.0], [0.2]], [1.0, 0.3, 2.0]],
-    "Multinomial": [5, [0.5, 0.3, 0.2]], "NegativeBinomial": [4.5, 0.4], "VonMises": [0.3, 1.5],
-    "Wishart": [6.0, [[1.0, 0.2], [0.2, 3.0]]],
-}  # fmt: skip
-DISCRETE = {
-    "Bernoulli", "Binomial", "Categorical", "Geometric", "Multinomial", "NegativeBinomial", "OneHotCategorical",
-    "OneHotCategoricalStraightThrough", "Poisson",
-}  # fmt: skip
-WITHOUT_MEAN = {"Cauchy", "HalfCauchy", "LKJCholesky", "LogisticNormal"}
-WITHOUT_RSAMPLE = {"LKJCholesky", "VonMises"}
+ROWS = [
+    Row("Normal", [[0.5, -1.0], [1.5, 0.3]], [0.2, -0.7], [0.1, 2.0]),
+    Row("LogNormal", [[0.5, -1.0], [1.5, 0.3]], [0.2, 0.7], [0.1, 2.0]),
+    Row("Laplace", [[0.5, -1.0], [1.5, 0.3]], [0.2, -0.7], [0.1, 2.0]),
+    Row("Uniform", [[0.5, -1.0], [1.5, 0.3]], [0.7, -0.7], [-1.0, 2.0]),
+    Row("Exponential", [[0.5, 3.0]], [0.7, 0.1], [0.7]),
+    Row("Gamma", [[0.5, 3.0], [2.0, 0.4]], [0.7, 2.1], [1.2, 0.8]),
+    Row("Beta", [[0.5, 3.0], [2.0, 1.4]], [0.7, 0.1], [0.9, 2.2]),
+    Row("Dirichlet", [[[0.5, 3.0, 1.0], [1.5, 2.0, 3.0]]], [[0.2, 0.3, 0.5], [0.5, 0.25, 0.25]], [[1.0, 1.1, 2.0]]),
+    Row("Bernoulli", [[0.2, 0.9]], [0.0, 1.0], [0.3], discrete=True),
+    Row("Categorical", [[[0.2, 0.9, 1.0], [1.0, 0.0, 0.0]]], [2.0, 0.0], [[0.5, 0.3, 0.0]], discrete=True),
+    Row("MultivariateNormal", [[0.5, -1.0], MATRIX], [0.3, 0.1], [[0.0, 0.0], [[1.0, 0.2], [0.2, 3.0]]]),
+    Row("Binomial", [[4.0, 4.0], [0.3, 0.8]], [3.0, 0.0], [4.0, 0.6], discrete=True),
+    Row("Cauchy", [[0.5, -1.0], [1.5, 0.3]], [0.2, -0.7], [0.1, 2.0], mean=False),
+    Row("Chi2", [[0.5, 3.0]], [0.7, 2.1], [3.5]),
+    Row("Geometric", [[0.2, 0.9]], [0.0, 3.0], [0.4], discrete=True),
+    Row("Gumbel", [[0.5, -1.0], [1.5, 0.3]], [0.2, -0.7], [0.1, 2.0]),
+    Row("HalfCauchy", [[0.5, 1.5]], [0.2, 0.7], [0.7], mean=False),
+    Row("HalfNormal", [[0.5, 1.5]], [0.2, 0.7], [0.7]),
+    Row("OneHotCategorical", [[[0.2, 0.9, 1.0], [1.0, 0.0, 0.0]]], [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]],
+        [[0.5, 0.3, 0.0]], discrete=True),
+    Row("OneHotCategoricalStraightThrough", [[[0.2, 0.9, 1.0], [1.0, 0.0, 0.0]]], [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0]],
+        [[0.5, 0.3, 0.0]], discrete=True),
+    Row("Pareto", [[0.5, 1.0], [1.5, 3.0]], [0.7, 2.0], [0.4, 6.5]),
+    Row("Poisson", [[0.5, 3.0]], [2.0, 0.0], [1.7], discrete=True),
+    Row("StudentT", [[0.5, 3.0], [0.5, -1.0], [1.5, 0.3]], [0.2, -0.7], [9.0, 0.1, 2.0], divergence=False),
+    Row("Weibull", [[0.5, 3.0], [1.5, 2.3]], [0.2, 0.7], [1.2, 1.6], divergence=False),
+    Row("ContinuousBernoulli", [[0.2, 0.9]], [0.3, 0.7], [0.6]),
+    Row("FisherSnedecor", [[3.0, 5.0], [7.0, 4.5]], [0.7, 2.1], [4.0, 20.0], divergence=False),
+    Row("GeneralizedPareto", [[0.5, -1.0], [1.5, 0.3], [0.2, -0.4]], [0.9, -0.9], [-1.0, 2.0, 0.1], divergence=False),
+    Row("InverseGamma", [[2.5, 3.0], [2.0, 0.4]], [0.7, 2.1], [9.0, 2.0]),
+    Row("Kumaraswamy", [[1.5, 3.0], [2.0, 1.4]], [0.7, 0.1], [1.4, 2.2], divergence=False),
+    Row("LKJCholesky", [3, [1.5, 0.6]], [[1.0, 0.0, 0.0], [0.6, 0.8, 0.0], [0.48, 0.64, 0.6]],
+        [3, 1.2], mean=False, rsample=False, divergence=False),
+    Row("LogisticNormal", [[0.5, -1.0], [1.5, 0.3]], [0.3, 0.5, 0.2], [[0.1, 0.3], 0.7], mean=False),
+    Row("LowRankMultivariateNormal", [[0.5, -1.0, 0.3], FACTOR, [0.3, 0.5, 1.0]], [0.1, 0.2, -0.4],
+        [[0.1, 0.0, 1.0], [[0.5], [1.0], [0.2]], [1.0, 0.3, 2.0]]),
+    Row("Multinomial", [4, [[0.2, 0.9, 1.0], [1.0, 0.3, 0.2]]], [[1.0, 1.0, 2.0], [4.0, 0.0, 0.0]],
+        [5, [0.5, 0.3, 0.2]], discrete=True, divergence=False),
+    Row("NegativeBinomial", [[3.0, 2.5], [0.2, 0.7]], [2.0, 0.0], [4.5, 0.4], discrete=True, divergence=False),
+    Row("VonMises", [[0.5, -1.0], [2.0, 0.4]], [0.3, -3.0], [0.3, 1.5], rsample=False, divergence=False),
+    Row("Wishart", [[4.0, 5.5], MATRIX], MATRIX, [6.0, [[1.0, 0.2], [0.2, 3.0]]]),
+]  # fmt: skip
+CASES = {row.name: (row.parameters, row.value) for row in ROWS}
+OTHERS = {row.name: row.others for row in ROWS}
+WITH_RSAMPLE = sorted(row.name for row in ROWS if row.rsample and row.mean and not row.discrete)
+WITHOUT_MEAN = {row.name for row in ROWS if not row.mean}
+WITHOUT_RSAMPLE = {row.name for row in ROWS if not row.rsample}
+WITHOUT_DIVERGENCE = {row.name for row in ROWS if not row.divergence}
 
 
 def given(lib, parameters, **options):
