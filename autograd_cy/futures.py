@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Future(Generic[T]):
-    """``Future()`` is a result that somebody sets, and others wait for.
+    """``Future()`` is a result that one thread sets and others wait for.
 
     >>> import autograd_cy as ag
     >>> future = ag.futures.Future()

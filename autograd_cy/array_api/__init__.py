@@ -1,6 +1,6 @@
 """The Array API standard, version 2024.12: what `x.__array_namespace__()` returns of a Tensor (facade).
 
-It is imported when somebody asks for it. Code that is written for any library takes its functions from here; gradients
+It is imported at its first use. Code that is written for any library takes its functions from here; gradients
 pass through them. What the standard has and this package has not is listed in docs/numpy.md.
 
 >>> import autograd_cy as ag

@@ -120,7 +120,7 @@ class Namespace:
         self._counts: dict[str, int] = {}
 
     def create_name(self, candidate: str, obj: Any | None) -> str:
-        """``create_name(candidate, obj)``: the name that obj has, or one like the candidate that nobody has."""
+        """``create_name(candidate, obj)``: the name that obj has, or an unused one like the candidate."""
         if obj is not None and obj in self._names:
             return self._names[obj]
         candidate = re.sub(r"[^0-9a-zA-Z_]+", "_", candidate) or "_unnamed"

@@ -199,7 +199,7 @@ def _home_of(function: Callable[..., Any]) -> str | None:
 
 
 class Attribute(Proxy):
-    """An attribute of a Proxy: called, it is a method's call; else its node, a getattr, is made when somebody asks for it."""
+    """An attribute of a Proxy: called, it is a method's call; else its node, a getattr, is made at its first use."""
 
     def __init__(self, root: Proxy, attr: str) -> None:
         self.root, self.attr, self.tracer = root, attr, root.tracer

@@ -1,4 +1,4 @@
-"""NOTE [Rows]: a step looks only at the rows of a gradient that may not be zero, and nobody can tell but by the time."""
+"""NOTE [Rows]: a step looks only at the rows of a gradient that may not be zero; only the time shows it."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -184,7 +184,7 @@ def test_a_gradient_of_another_shape_in_the_same_memory() -> None:
     np.testing.assert_array_equal(weight.grad.numpy(), expected())
 
 
-# steps: to the last bit what they are with a gradient that somebody looked at
+# steps: to the last bit what they are with a gradient that was read before
 
 OPTIONS: dict[str, dict[str, Any]] = {
     "plain": {"lr": 0.1},

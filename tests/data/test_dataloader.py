@@ -125,7 +125,7 @@ def test_a_dataset_that_gives_more_than_it_said():
     loader = data.DataLoader(Numbered(4, divide=False), num_workers=2)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert sum(1 for _ in loader) == 8  # nobody asked how long it is
+        assert sum(1 for _ in loader) == 8  # len() was not called
     assert len(loader) == 4
     with warnings.catch_warnings(record=True) as given:
         warnings.simplefilter("always")

@@ -69,7 +69,7 @@ def test_bits_do_not_depend_on_who_holds_the_sum(name, held):
     """Zeros around a part would turn each -0.0 of the sum into 0.0: a sum that others hold is copied instead."""
     y = leaf() * 1.0
     part, seed = PARTS[name](y, 1), ag.full(SHAPE, -0.0)
-    whole = y if held else y * 2.0  # a seed is held by the caller, the gradient of a product by nobody
+    whole = y if held else y * 2.0  # the caller holds a seed; nothing else holds the gradient of a product
     (found,) = ag.autograd.grad([part, whole], y, [PARTS[name](constant(9), 1), seed])
     expected = np.full(SHAPE, -0.0, np.float32)
     PARTS[name](expected, 1)[...] += PARTS[name](constant(9), 1).numpy()

@@ -168,7 +168,7 @@ def test_the_sign_of_nan():
 
 
 def test_a_ufunc_of_another_is_not_ours():
-    """A ufunc that somebody else had named `add` was taken for NumPy's."""
+    """A ufunc of another library named `add` was taken for NumPy's."""
 
     class Add:
         __name__ = "add"
@@ -191,7 +191,7 @@ def test_a_ufunc_of_another_is_not_ours():
     lambda t: np.nan_to_num(t, copy=False), lambda t: np.clip(V, 0, 1, out=t), lambda t: io.BytesIO(bytes(24)).readinto(t),
 ])  # fmt: skip
 def test_writes_are_counted(write):
-    """np.put(t, ...), np.spacing(a, out=t) and readinto(t) wrote to saved tensors, and nobody noticed."""
+    """np.put(t, ...), np.spacing(a, out=t) and readinto(t) wrote to saved tensors without an error."""
     t, w = ag.tensor(V), leaf(V)
     y = t * w
     write(t)

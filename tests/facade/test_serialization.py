@@ -388,7 +388,7 @@ def test_damaged_files_load_or_raise_what_is_documented():
             loaded += 1
         except (RuntimeError, pickle.UnpicklingError):
             pass
-    assert loaded  # a changed byte of padding matters to nobody
+    assert loaded  # a changed byte of padding changes nothing
 
 
 def test_damaged_pickles_load_or_raise_what_is_documented():

@@ -29,7 +29,7 @@ def memory(x):
 
 
 def values(x):
-    return x * 2.0 - x.detach()  # in memory that nobody else has
+    return x * 2.0 - x.detach()  # in memory of its own
 
 
 class Keeping(torch.autograd.Function):

@@ -27,7 +27,7 @@ class Program:
         self.tensors = [self.leaf() for _ in range(3)]
         for _ in range(self.dice.randint(2, 8)):
             self.tensors.append(self.operation())
-        # PyTorch loses the hooks of an AccumulateGrad that nobody holds
+        # PyTorch loses the hooks of an AccumulateGrad without another reference
         self.nodes = [lib.autograd.graph.get_gradient_edge(t).node for t in self.tensors]
         for i in range(len(self.tensors)):
             for k in range(self.dice.randint(0, 5)):

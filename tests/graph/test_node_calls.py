@@ -1,4 +1,4 @@
-"""Calling a node by hand: what it takes, what it refuses; and that nobody makes nodes but operations."""
+"""Calling a node by hand: what it takes, what it refuses; only operations make nodes."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""Saved-tensor hooks that user code pushes, pops or refuses inside of backward, and ends of blocks that nobody entered."""
+"""Saved-tensor hooks that user code pushes, pops or refuses inside of backward, and ends of blocks that were not entered."""
 
 import pytest
 from common import define, leaf

@@ -26,7 +26,7 @@ FUSED |= {"lu", "lu_solve", "stft", "istft", "logsumexp"}  # PyTorch warns, or r
 FUSED |= {"gradient", "narrow_copy", "slice_copy", "as_strided", "as_strided_copy", "as_strided_scatter"}  # resolved arguments
 # What a node shows in another way than PyTorch's
 DIFFERENT = {
-    "nn.functional.rrelu": {"noise"},  # without training: there memory that nobody filled, here the slope
+    "nn.functional.rrelu": {"noise"},  # without training: there uninitialized memory, here the slope
     "nn.functional.scaled_dot_product_attention": {"key", "value"},  # of grouped queries: here they are repeated
 }
 # PyTorch refuses a target that requires a gradient, and has no edge for it

@@ -71,7 +71,7 @@ def test_second_order_is_refused():
 
 
 def test_a_batch_of_gradients():
-    """`is_grads_batched` said that ctc_loss has no second derivative, which nobody asked for."""
+    """`is_grads_batched` said that ctc_loss has no second derivative, which the call did not need."""
     logs = logs_of(4, 2, 3).requires_grad_()
     losses = F.ctc_loss(logs, ag.tensor([[1, 2], [2, 0]]), [4, 3], [2, 1], reduction="none")
     seeds = ag.tensor([[1.0, 0.0], [0.0, 1.0], [2.0, -3.0]], dtype=logs.dtype)

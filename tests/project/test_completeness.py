@@ -169,7 +169,7 @@ def test_the_stub_of_tensor_has_what_tensor_has():
 
 
 def unlisted():
-    """The names that come into the module when somebody asks for them, and that `import *` leaves out."""
+    """The names that come into the module at their first use, and that `import *` leaves out."""
     return [name for home, names in ag._LATER_UNLISTED.items() for name in names.split() or [home]]
 
 
@@ -183,7 +183,7 @@ def test_what_modules_offer_is_what_type_checkers_see():
 
 
 def shown_by_mistake(module, public):
-    """The names that a public module shows though they are nobody's: not listed by it, nor public elsewhere, but ours."""
+    """The names of ours that a public module shows by mistake: not in its `__all__`, nor public elsewhere."""
     for name, value in vars(module).items():
         if name.startswith("_") or name in module.__all__ or (name, id(value)) in public or name in vars(typing):
             continue
@@ -198,7 +198,7 @@ def test_public_modules_show_no_helpers():
     modules = [ag, *map(importlib.import_module, found)]
     assert [m.__name__ for m in modules if not hasattr(m, "__all__")] == []
     public = {(name, id(getattr(m, name))) for m in modules for name in m.__all__}
-    public |= {(name, id(getattr(ag, name))) for name in unlisted()}  # which come into the module when somebody asks for them
+    public |= {(name, id(getattr(ag, name))) for name in unlisted()}  # which come into the module at their first use
     assert {m.__name__: names for m in modules if (names := list(shown_by_mistake(m, public)))} == {}
 
 

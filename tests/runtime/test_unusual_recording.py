@@ -1,4 +1,4 @@
-"""Recorders used as nobody should: nothing crashes, nothing stays on, nothing is kept, and events stay nested."""
+"""Recorders used in wrong ways: nothing crashes, nothing stays on, nothing is kept, and events stay nested."""
 
 import contextlib
 import ctypes

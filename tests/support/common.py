@@ -110,7 +110,7 @@ def tangent(f, direction, *primals):
 
 
 def watch(build):
-    """Weak references to the tensors that `build` returns, when nobody else holds them."""
+    """Weak references to the tensors that `build` returns, with no other reference to them."""
     return [weakref.ref(t) for t in build()]
 
 

@@ -303,7 +303,7 @@ class Program:
         return results + [leaf.grad.numpy(force=True) for leaf in leaves if leaf.grad is not None]
 
     def _check_memory(self, leaves):
-        """A `.grad` is nobody else's."""
+        """A `.grad` shares its memory with nothing."""
         grads = [leaf.grad.numpy(force=True) for leaf in leaves if leaf.grad is not None]
         for k, grad in enumerate(grads):
             for other in [array for array, _ in self.held] + grads[:k]:

@@ -119,7 +119,7 @@ def run_backward(call: Call, wrap=np.copy, seeds=None) -> tuple[list, list, list
 
 @functools.cache
 def samples_of(row: OpInfo, dtype: str) -> list[Sample]:
-    """The row's samples in one dtype. They are shared: nobody writes to them."""
+    """The row's samples in one dtype. They are shared, so they are not written to."""
     return list(row.samples(Maker(dtype, row.domain)))
 
 

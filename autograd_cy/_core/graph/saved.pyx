@@ -223,7 +223,7 @@ cdef bint take(Node node, int slot, PyObject *array) except -1:
             node.counter = None
         fill_slot(node, slot, NOTHING, None)
         if DEBUG and not is_owned(array):
-            raise SystemError(f"{node.name()}: an array that was taken out of slot {slot} is still somebody else's")
+            raise SystemError(f"{node.name()}: an array that was taken out of slot {slot} still has another owner")
     return alone
 
 

@@ -124,7 +124,7 @@ def place_of(x: Tensor) -> Any:
 def copy_of(value: Tensor) -> Tensor:
     """A copy that is no leaf, with the strides of the tensor, for what is a view of one and a copy of another layout."""
     own = value.detach().requires_grad_() if value.requires_grad else value
-    if levels_of(value) or value.is_contiguous() or shares_elements(array_of(value)):  # nobody may write to crowded elements
+    if levels_of(value) or value.is_contiguous() or shares_elements(array_of(value)):  # crowded elements can't be written to
         return own.clone()
     return empty_strided(tuple(value.shape), value.stride(), dtype=value.dtype).copy_(own)
 

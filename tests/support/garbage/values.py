@@ -53,7 +53,7 @@ class LyingTuple(tuple):
 
 
 class Shrinking(list):
-    """A list that gets shorter while somebody walks it."""
+    """A list that gets shorter while it is iterated."""
 
     def __getitem__(self, i):
         item = super().__getitem__(i)

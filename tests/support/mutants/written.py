@@ -811,7 +811,7 @@ UNDEFINED = Kind("undefined gradients", "undefined")
 
 
 def sine_and_square(t, backward):
-    """(sin x, x²), whose backward gets None for an output that nobody used: `backward(g, h, x)`."""
+    """(sin x, x²), whose backward gets None for an unused output: `backward(g, h, x)`."""
 
     def forward(ctx, x):
         ctx.save_for_backward(x)
