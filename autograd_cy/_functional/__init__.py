@@ -1,4 +1,4 @@
-"""Functions of torch itself, besides those that make tensors; here is how those with `inplace=` work in place (facade)."""
+"""Functions of torch itself, except for creation; `in_place` derives relu_() and its like from `inplace=` (facade)."""
 
 from collections.abc import Callable
 from typing import Any

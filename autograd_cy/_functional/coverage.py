@@ -30,7 +30,7 @@ def coverage(name: str = "") -> None:
     """``coverage()`` prints what each operation has: a gradient (the node that computes it), gradients of gradients, forward
     mode, a batching rule, and the kinds of dtypes it takes.
 
-    With a name, of operations whose name contains it. It is measured on the examples in their docstrings, so that it is true.
+    With a name, only operations whose name contains it. It runs the examples of their docstrings.
     Of an operation that needs SciPy, without SciPy, it says so.
 
     >>> import autograd_cy as ag
@@ -95,7 +95,7 @@ def _works(key: str, dtype: str) -> bool:
 
 def _converted(tensor: Tensor, dtype: str) -> Tensor:
     numbers = np.asarray(tensor.detach().numpy())
-    if np.dtype(dtype).kind in "bui" and numbers.dtype.kind == "f":  # none may become 0, which divides nothing
+    if np.dtype(dtype).kind in "bui" and numbers.dtype.kind == "f":  # no divisor may become 0
         numbers = np.ceil(np.abs(np.nan_to_num(numbers, posinf=1, neginf=1)))
     return _package().from_numpy(numbers).to(convert(np.dtype(dtype)))
 
@@ -152,7 +152,7 @@ class _Package:
 
 
 def example_of(key: str, change: Callable[[Tensor], Tensor], all_tensors: bool = False) -> Any:
-    """What the last line of the example of an operation is worth, with its tensors of floats changed."""
+    """The value of the last line of an operation's example, with its tensors of floats changed."""
     sources = [e.source for e in doctest.DocTestParser().get_examples(OPS[key].function.__doc__)]
     sources = [source for source in sources if not source.startswith("import autograd_cy")]
     if not sources:

@@ -27,8 +27,8 @@ def lobpcg(
     """``lobpcg(A, k=1, B=None, largest=True)`` is the k largest (smallest) eigenvalues of A x = w B x, and their vectors.
 
     A is symmetric and B positive definite, both (..., m, m) with m >= 3 k. Matrices are dense here, so all eigenvalues are
-    computed, exactly, by linalg.eigh; what steers PyTorch's iteration (X, iK, niter, tol, method) changes nothing but k,
-    which is X.shape[-1] by default. Differentiable.
+    computed, exactly, by linalg.eigh. PyTorch's options of the iteration (iK, niter, tol, method) have no effect;
+    X sets the default of k, X.shape[-1]. Differentiable.
 
     >>> import autograd_cy as ag
     >>> w, V = ag.lobpcg(ag.diag(ag.tensor([1.0, 5.0, 3.0, 2.0])), largest=True)

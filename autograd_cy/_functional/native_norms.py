@@ -31,7 +31,7 @@ def native_group_norm(
     """``native_group_norm(x, weight, bias, N, C, HxW, group, eps)`` is x, normalized for each sample and group of channels,
     the means that were subtracted, and the numbers by which it was multiplied.
 
-    The input is (N, C, ...), with HxW numbers in each channel; weight and bias are of channels.
+    The input is (N, C, ...), with HxW numbers in each channel; weight and bias have one number for each channel.
 
     >>> import autograd_cy as ag
     >>> ag.native_group_norm(ag.tensor([[[1.0, 3.0]]]), None, None, 1, 1, 2, 1, 0.0)

@@ -1,4 +1,4 @@
-"""Functions that ask about tensors and sizes, many of them by a method (facade). Imported when asked for."""
+"""Queries of tensors and sizes; many call a method (facade). Imported at first use."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
@@ -21,7 +21,7 @@ class _Query(Protocol[T]):
 
 
 def _checked(name: str, value: Any, argument: str = "'input' (position 1)") -> Tensor:
-    """The tensor that a question is about."""
+    """The argument of a query, checked to be a Tensor."""
     if not isinstance(value, Tensor):
         raise TypeError(f"{name}(): argument {argument} must be Tensor, not {type(value).__name__}")
     return value
@@ -116,7 +116,7 @@ def is_storage(obj: object) -> bool:
 
 
 def get_default_device() -> Device:
-    """``get_default_device()`` is where tensors are made that name no device: the CPU, unless set_default_device() was called.
+    """``get_default_device()`` is the device of tensors created without one: the CPU unless set_default_device() changed it.
 
     >>> import autograd_cy as ag
     >>> ag.get_default_device()
@@ -129,9 +129,9 @@ def get_default_device() -> Device:
 
 @public
 def set_default_device(device: Any) -> None:
-    """``set_default_device("meta")`` lets tensors that name no device be made there; None or "cpu": on the CPU.
+    """``set_default_device("meta")`` sets the device of tensors created without one; None is "cpu".
 
-    The error that PyTorch has without that device for any other.
+    Other devices raise PyTorch's error for a device that is missing.
 
     >>> import autograd_cy as ag
     >>> ag.set_default_device("cpu")

@@ -87,7 +87,7 @@ def floating(value: Any) -> Tensor:
 
 
 def joined(tensors: list[Tensor], axis: int | None = 0) -> Tensor:
-    """Tensors of one or several types one after the other, flattened first for None."""
+    """The tensors concatenated along `axis`, in their common type; axis=None flattens them first."""
     tensors = common(tensors)
     return cat([x.reshape(-1) for x in tensors]) if axis is None else cat(tensors, axis)
 
@@ -107,7 +107,7 @@ def _is_wanted(x: Any) -> bool:
 
 
 def _any_that(holds: Callable[[Any], bool], value: Any, level: int = 0) -> bool:
-    """Whether that holds of a value, or of something in its nested lists."""
+    """Whether the condition is true of a value, or of an item of its nested lists."""
     return holds(value) or (
         isinstance(value, (list, tuple)) and any(_any_that(holds, item, _deeper(level)) for item in value)
     )

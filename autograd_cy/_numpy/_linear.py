@@ -231,7 +231,7 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
 
 
 def _of_matrices(name: str) -> None:
-    """Register the operation of linalg that has a name of NumPy's and takes nothing but matrices."""
+    """Register an operation of linalg under NumPy's name for it. All its arguments are matrices."""
     operation = getattr(linalg, name)
 
     @counterpart(f"linalg.{name}")

@@ -1,7 +1,7 @@
 """NumPy's functions that pick, sort and put elements: the counterparts (facade).
 
-Many only move elements. They are called on the positions of the elements instead, and the result is what stands there
-(`_at`): all their options work, and the gradient is the gradient of indexing.
+Many only move elements. They are called on the positions of the elements instead, and the result has the elements at
+these positions (`_at`): all their options work, and the gradient is the gradient of indexing.
 """
 
 from collections.abc import Callable

@@ -17,7 +17,7 @@ def _cast(a: Any, dtype: Any) -> Tensor:
 
 
 def _along(operation: Callable[..., Any], x: Tensor, axis: Any, keepdims: Any) -> Tensor:
-    """An operation that takes one dimension or all, along any axes."""
+    """Make an operation of one dimension or all take any axes."""
     if axis is None and not keepdims:
         return operation(x)
     x, axis, keepdims = _lifted(x, axis, keepdims)
@@ -27,7 +27,7 @@ def _along(operation: Callable[..., Any], x: Tensor, axis: Any, keepdims: Any) -
 
 
 def _whole(operation: Callable[..., Any], x: Tensor, axis: Any, keepdims: Any, **options: Any) -> Tensor:
-    """An operation that takes several dimensions, along any axes."""
+    """Make an operation of several dimensions take any axes."""
     if axis is None and (not keepdims or not x.ndim) and not options:
         return operation(x)
     x, axis, keepdims = _lifted(x, axis, keepdims)
@@ -73,7 +73,7 @@ def _any(a: Any, axis: Any = None, out: Any = None, keepdims: Any = False, *, wh
 
 
 def _plain(out: Any, where: Any) -> Any:
-    """The mask, where no result is to be written over."""
+    """The mask `where`. A call with `out` is declined, as a part of it could stay unwritten."""
     if out is not None:
         raise Declined
     return where

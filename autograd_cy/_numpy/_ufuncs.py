@@ -39,7 +39,7 @@ _ACCUMULATED = {np.add: ops.cumsum, np.multiply: ops.cumprod, np.logaddexp: ops.
 
 
 class _Cbrt(Function):
-    """NumPy's cube root, of which no power has all digits, nor that of a negative number."""
+    """NumPy's cube root. A power x**(1/3) would lose digits, and is NaN for negative numbers."""
 
     @staticmethod
     def forward(x: Tensor) -> Tensor:
@@ -115,7 +115,7 @@ def operand(value: Any) -> Any:
 
 
 def _with_tensors(operation: Callable[..., Any]) -> Callable[..., Any]:
-    """An operation that takes numbers, too, in the type that they have beside the other operand."""
+    """Make an operation take numbers, in the type that they get beside the other operand."""
 
     def with_tensors(x: Any, y: Any, **kwargs: Any) -> Any:
         wanted = result_type(*(tensor(v) if isinstance(v, np.generic) else v for v in (x, y)))

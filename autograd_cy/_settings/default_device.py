@@ -46,7 +46,7 @@ def leave(*exception: Any) -> None:
 
 
 def set_default(device: Device | None) -> None:
-    """set_default(device): let this thread make tensors there that name no other device; None: on the CPU."""
+    """set_default(device): the device of tensors that this thread creates without one; None is the CPU."""
     before = _default.get()
     if before is not None:
         before.__exit__(None, None, None)
@@ -57,7 +57,7 @@ def set_default(device: Device | None) -> None:
 
 
 def get_default() -> Device:
-    """get_default() -> where tensors are made that name no device."""
+    """get_default() -> the device of tensors created without one."""
     entered, default = _entered.get(), _default.get()
     mode = entered[-1] if entered else default
     return Device("cpu") if mode is None else mode.device

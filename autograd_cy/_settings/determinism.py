@@ -35,7 +35,7 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
 
 def are_deterministic_algorithms_enabled() -> bool:
-    """``are_deterministic_algorithms_enabled()`` is what use_deterministic_algorithms() was told.
+    """``are_deterministic_algorithms_enabled()`` is the last argument of use_deterministic_algorithms().
 
     >>> import autograd_cy as ag
     >>> ag.are_deterministic_algorithms_enabled()
@@ -87,7 +87,7 @@ def get_deterministic_debug_mode() -> int:
 def set_float32_matmul_precision(precision: str) -> None:
     """``set_float32_matmul_precision("high")`` is noted, and no more: float32 products are always computed in float32.
 
-    A warning for what is none of "highest", "high", "medium"; it has no effect.
+    Other values than "highest", "high" and "medium" give a warning and have no effect.
 
     >>> import autograd_cy as ag
     >>> ag.set_float32_matmul_precision("highest")
@@ -100,7 +100,7 @@ def set_float32_matmul_precision(precision: str) -> None:
 
 
 def get_float32_matmul_precision() -> str:
-    """``get_float32_matmul_precision()`` is what set_float32_matmul_precision() was told.
+    """``get_float32_matmul_precision()`` is the last argument of set_float32_matmul_precision().
 
     >>> import autograd_cy as ag
     >>> ag.get_float32_matmul_precision()
