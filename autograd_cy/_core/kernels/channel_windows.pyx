@@ -28,6 +28,7 @@ cdef extern from "channel_maxima.h":
     RowOfMaxima *rows_of_maxima[3][3]
 
 cdef enum:
+    UNROLLED = 4            # elements whose loop has no branches but for checks
     PARTS = 4               # of the channels, at most
     LEAST = 16              # channels of a part, at least
 
@@ -178,20 +179,35 @@ cdef inline void clear(cython.floating *y, npy_intp size, npy_intp n, npy_intp f
 cdef inline bint move_pixels(const Images *p, Arrival arrival, const cython.floating *x, cython.floating *y,
                              const long long *places, npy_intp first, npy_intp end) noexcept nogil:
     """Some channels of an image; False if a place is outside of it."""
-    cdef npy_intp n = p.channels, size = p.size, _pixel, k
+    cdef npy_intp n = p.channels, size = p.size, _pixel, k, j
     for _pixel in range(p.out):
-        for k in range(first, end):
-            if <size_t> places[k] >= <size_t> size:
+        k = first
+        while k + UNROLLED <= end:
+            for j in range(UNROLLED):
+                if not move_element(arrival, x + k + j, y + k + j, places[k + j], n, size):
+                    return False
+            k += UNROLLED
+        while k < end:
+            if not move_element(arrival, x + k, y + k, places[k], n, size):
                 return False
-            if arrival == TAKEN:
-                y[k] = x[places[k] * n + k]
-            elif arrival == ADDED:
-                y[places[k] * n + k] += x[k]
-            else:
-                y[places[k] * n + k] = x[k]
+            k += 1
         places += n
         if arrival == TAKEN:
             y += n
         else:
             x += n
+    return True
+
+
+cdef inline bint move_element(Arrival arrival, const cython.floating *x, cython.floating *y, long long place, npy_intp n,
+                              npy_intp size) noexcept nogil:
+    """An element of a channel; False if its place is outside of the image."""
+    if <size_t> place >= <size_t> size:
+        return False
+    if arrival == TAKEN:
+        y[0] = x[place * n]
+    elif arrival == ADDED:
+        y[place * n] += x[0]
+    else:
+        y[place * n] = x[0]
     return True
