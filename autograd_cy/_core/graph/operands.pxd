@@ -22,6 +22,7 @@ cdef CachedNumber *cached_numbers       # of all threads; without a GIL each thr
 
 cdef cnp.ndarray keep_number(CachedNumber *place, object number, int dtype_code)
 cdef Tensor foreign_operand(object value)
+cdef cnp.ndarray scalar_array(Tensor x, object value, int dtype_code)
 cdef int extended_code(object number) noexcept
 cdef Tensor number_tensor(cnp.ndarray array)
 
@@ -70,5 +71,7 @@ cdef inline cnp.ndarray operand_array(Tensor x, object value, int own, int dtype
     """The array, with dtype `dtype_code`, of an operand of dtype `own`."""
     if x is None:
         return number_array(value, dtype_code)
-    return x.array if own == dtype_code else copy_in_order(x.array, dtype_code)
+    if own == dtype_code:
+        return x.array
+    return scalar_array(x, value, dtype_code) if x.is_number else copy_in_order(x.array, dtype_code)
 cdef int common_code(const int *dtype_codes, const int *ranks, int count) except -1

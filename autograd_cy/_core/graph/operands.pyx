@@ -64,6 +64,13 @@ cdef Tensor foreign_operand(object value):
     return from_array(np.asarray(value)) if dtype_code < 0 else number_tensor(number_array(number, dtype_code))
 
 
+cdef cnp.ndarray scalar_array(Tensor x, object value, int dtype_code):
+    """The array of `x`, the number that a NumPy scalar counts as, in another type: from the scalar, which has more digits."""
+    if isinstance(value, np.generic) and not isinstance(value, np.longdouble):
+        return number_array(value.item(), dtype_code)
+    return copy_in_order(x.array, dtype_code)
+
+
 cdef int extended_code(object number) noexcept:
     """The dtype code of a longdouble, which no Python number can hold; -1 for anything else."""
     return LONGDOUBLE_CODE if type(number) is LONGDOUBLE_NUMBER else -1

@@ -50,12 +50,17 @@ def pow(input, exponent):
     return result
 
 
+cdef object number_in(Tensor x, object value):
+    """The Python number of an operand that counts as one. A NumPy scalar has all of its digits, unlike its Tensor."""
+    return value.item() if isinstance(value, np.generic) else x.array.item()
+
+
 cdef object pow_operator(object input, object exponent):
     cdef Tensor a = tensor_of(input), b = tensor_of(exponent)
     if a is not None and a.is_number:               # a NumPy scalar
-        a, input = None, a.array.item()
+        a, input = None, number_in(a, input)
     if b is not None and b.is_number:
-        b, exponent = None, b.array.item()
+        b, exponent = None, number_in(b, exponent)
     cdef int a_code = operand_code(a, input), b_code = operand_code(b, exponent), dtype_code
     if a_code < 0 or b_code < 0 or a is None and b is None:
         return declined(POW, input, exponent)
