@@ -12,7 +12,7 @@ from typing import Any
 from .._core.batching.batched import at_level, at_level_or_expanded, batched, is_batched, with_samples
 from .._core.batching.levels import BatchLevel, HiddenLevels, close_level, levels_from, open_level
 from .._core.graph.tensor import Tensor
-from ..utils._pytree import tree_map
+from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_map, tree_unflatten
 
 __all__ = ["VmapInfo", "apply_batched"]
 
@@ -22,8 +22,10 @@ VmapInfo.__doc__ = """What a Function's `vmap` is told: the size of the batch, a
 _SEE = "For more details, please see https://pytorch.org/docs/main/notes/extending.func.html"
 
 
-def apply_batched(cls: Any, level: BatchLevel, separate: bool, args: tuple[Any, ...], base: Any) -> Any:
-    """apply_batched(cls, level, separate, args, base): call a Function with tensors that are batched at that level.
+def apply_batched(
+    cls: Any, level: BatchLevel, separate: bool, args: tuple[Any, ...], kwargs: dict[str, Any], base: Any
+) -> Any:
+    """apply_batched(cls, level, separate, args, kwargs, base): call a Function with tensors that are batched at that level.
 
     `base` is Function itself, the base of the generated rule.
     """
@@ -44,13 +46,18 @@ def apply_batched(cls: Any, level: BatchLevel, separate: bool, args: tuple[Any, 
             f"You tried to vmap over {cls.__name__}, but it does not have vmap support. Please override and implement the "
             f"vmap staticmethod or set generate_vmap_rule=True. {_SEE}"
         )
+    if any(isinstance(x, Tensor) for x in tree_leaves(kwargs)):
+        raise NotImplementedError(
+            "Run vmap on autograd.Function with kwarg-only Tensor args. Please do not pass kwarg-only Tensors to "
+            f"autograd.Function. Got: {list(kwargs)}"
+        )
     args = tree_map(lambda x: with_samples(x, level), args)
     in_dims = tree_map(lambda x: 0 if is_batched(x) and at_level(x, level) is not None else None, args)
     values = tree_map(lambda x, d: x if d is None else at_level(x, level), args, in_dims)
     with HiddenLevels(levels_from(level)):
         if not own:
-            return _wrapped(_generated(cls, level, in_dims, base).apply(*values), level)
-        made = cls.vmap(VmapInfo(level.size, level.randomness), in_dims, *values)
+            return _wrapped(_generated(cls, level, in_dims, kwargs, base).apply(*values), level)
+        made = cls.vmap(VmapInfo(level.size, level.randomness), in_dims, *values, **kwargs)
     if not isinstance(made, tuple) or len(made) != 2:
         found = f"{len(made)} returns" if isinstance(made, tuple) else f"a {type(made)}"
         raise RuntimeError(
@@ -58,15 +65,15 @@ def apply_batched(cls: Any, level: BatchLevel, separate: bool, args: tuple[Any, 
             f"the output. Got {found} instead"
         )
     output, out_dims = made
-    outputs = output if isinstance(output, tuple) else (output,)
-    dims = out_dims if isinstance(output, tuple) and isinstance(out_dims, tuple) else (out_dims,) * len(outputs)
-    if len(dims) != len(outputs) or not all(d is None or isinstance(d, int) for d in dims):
+    leaves, spec = tree_flatten(output)
+    dims = _broadcast_to_and_flatten(out_dims, spec, lambda d: d is None)
+    if dims is None or not all(d is None or isinstance(d, int) for d in dims):
         raise RuntimeError(
             "The autograd.Function's vmap staticmethod returned an incompatible (output, out_dims) tuple. Expected "
-            f"out_dims={out_dims} to be compatible with the structure of `output`, which has {len(outputs)} tensors. {_SEE}"
+            f"out_dims={out_dims} to be compatible with the structure of `output`. `output` has structure {spec} but out_dims "
+            f"has structure {tree_flatten(out_dims)[1]}. {_SEE}"
         )
-    results = tuple(_with_dim(y, d, level) for y, d in zip(outputs, dims, strict=True))
-    return results if isinstance(output, tuple) else results[0]
+    return tree_unflatten([_with_dim(y, d, level) for y, d in zip(leaves, dims, strict=True)], spec)
 
 
 def _with_dim(y: Any, dim: int | None, level: BatchLevel) -> Any:
@@ -161,7 +168,7 @@ class _Context:
         self._materialized = value
 
 
-def _generated(cls: Any, outer: BatchLevel, in_dims: tuple[Any, ...], base: Any) -> Any:
+def _generated(cls: Any, outer: BatchLevel, in_dims: tuple[Any, ...], kwargs: dict[str, Any], base: Any) -> Any:
     """The Function on all samples for `generate_vmap_rule`. It is made for one call."""
 
     def at_each(context: _Context, call: Any, values: Any) -> Any:
@@ -191,7 +198,7 @@ def _generated(cls: Any, outer: BatchLevel, in_dims: tuple[Any, ...], base: Any)
 
             def call(level: BatchLevel, values: Any) -> Any:
                 inputs = samples(values, level)
-                output = cls.forward(*inputs)
+                output = cls.forward(*inputs, **kwargs)
                 cls.setup_context(context, inputs, output)
                 several = output if isinstance(output, tuple) else (output,)
                 marked = context._non_differentiable

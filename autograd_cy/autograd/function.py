@@ -142,9 +142,9 @@ class Function(metaclass=_FunctionMeta):
                 args, kwargs = bound.args, bound.kwargs
             if _watchers:
                 _show(cls, args, kwargs)
-            level = _batch_level(args) if _open_levels() else None
+            level = _batch_level((args, kwargs)) if _open_levels() else None
             if level is not None:
-                return _apply_batched(cls, level, separate, args)
+                return _apply_batched(cls, level, separate, args, kwargs)
             return _apply_function(cls, cls._backward_cls, separate, args, kwargs)
         except BaseException as error:
             _show_one_frame(error)
@@ -181,10 +181,10 @@ def _batch_level(args: tuple[Any, ...]) -> Any:
     return max(levels, key=lambda level: level.number, default=None)
 
 
-def _apply_batched(cls: type[Function], level: Any, separate: bool, args: tuple[Any, ...]) -> Any:
+def _apply_batched(cls: type[Function], level: Any, separate: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     from ._function_batches import apply_batched
 
-    return apply_batched(cls, level, separate, args, Function)
+    return apply_batched(cls, level, separate, args, kwargs, Function)
 
 
 def _parameter_count(function: Callable[..., Any]) -> int:

@@ -204,7 +204,7 @@ def _unwrapped(func: Callable[..., Any], out_dims: Any, level: BatchLevel, outpu
 
 
 def _flat_out_dims(func: Callable[..., Any], out_dims: Any, spec: TreeSpec) -> list[Any]:
-    if not isinstance(out_dims, (int, tuple, list, dict)) and out_dims is not None:
+    if not all(d is None or isinstance(d, int) for d in tree_flatten(out_dims)[0]):
         raise ValueError(
             f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints "
             "representing where in the outputs the vmapped dimension should appear."
