@@ -10,7 +10,6 @@ from .._core.batching.batched import all_samples, levels_of, one_sample
 from .._core.graph.tensor import Tensor, array_of
 from .._core.ops.drawing import drawing_levels
 from .._creation.data import from_numpy
-from .._functional import names as _ops
 from .._random import Generator
 from .._random.streams import check_draws, source_of, type_word
 from ..autograd.function import Function, once_differentiable
@@ -105,7 +104,12 @@ def _standard_gamma_grad(input: Tensor, output: Tensor) -> Tensor:
 
 
 def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
-    """``_sample_dirichlet(concentration)`` draws from the simplex of the last dimension: gamma draws over their sum."""
+    """``_sample_dirichlet(concentration)`` draws from the simplex of the last dimension: gamma draws over their sum.
+
+    No draw is rounded to 0 or 1, where the logarithm of the density is infinite.
+    """
     check_draws(input, "dirichlet")
     draws = _standard_gamma(input.double(), generator)
-    return _ops.div(draws, draws.sum(-1, keepdim=True)).to(input.dtype)
+    limits = finfo_of(input.dtype.numpy_dtype)
+    inside = (draws / draws.sum(-1, keepdim=True)).clamp(limits.tiny, 1 - limits.eps / 2)
+    return inside.to(input.dtype)

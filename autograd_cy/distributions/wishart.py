@@ -130,7 +130,8 @@ class Wishart(_ByMatrix, ExponentialFamily):
     def _bartlett_sampling(self, sample_shape: Size) -> Tensor:
         """The factor times a lower triangle with roots of chi-squared numbers on its diagonal, normal ones below."""
         degrees = self.df.unsqueeze(-1) - arange(self._event_shape[-1], dtype=self.df.dtype)
-        squares = Chi2(degrees, validate_args=False).rsample(sample_shape).clamp(min=finfo(degrees.dtype).tiny)
+        squares = Chi2(degrees, validate_args=False).rsample(sample_shape)
+        squares = squares.clamp(min=finfo(squares.dtype).tiny)
         below = _noise(squares, self._extended_shape(sample_shape), Tensor.normal_).tril(-1)
         factor = self._unbroadcasted_scale_tril @ (below + squares.sqrt().diag_embed())
         return factor @ factor.mT

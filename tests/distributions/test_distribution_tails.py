@@ -83,3 +83,13 @@ def test_certain_trials_given_by_their_probability():
     assert D.Geometric(ag.tensor(1.0)).log_prob(ag.tensor(0.0)).item() == 0
     assert D.Geometric(ag.tensor(1.0)).log_prob(ag.tensor(1.0)).item() == -math.inf
     assert D.Bernoulli(ag.tensor(1.0)).variance.item() == 0
+
+
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
+def test_draws_next_to_a_corner_are_inside(dtype):
+    """Most draws were 0 or 1 exactly, where the density is infinite."""
+    ag.manual_seed(0)
+    a = ag.tensor(0.01, dtype=dtype)
+    for draws in (D.Beta(a, a).sample((2000,)), D.Dirichlet(a.expand(3)).sample((2000,))):
+        assert 0 < draws.min() and draws.max() < 1 and draws.log().isfinite().all()
+    assert 0.4 < (D.Beta(a, a).sample((2000,)) < 0.5).double().mean() < 0.6

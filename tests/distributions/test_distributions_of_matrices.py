@@ -185,3 +185,9 @@ def test_the_density_of_an_lkj_integrates_to_1():
     for eta in (0.5, 1.0, 3.0):
         density = D.LKJCholesky(2, tensor(eta), validate_args=False).log_prob(factors).exp()
         assert ag.trapezoid(density * rest, angle).item() == pytest.approx(1, rel=1e-7)
+
+
+@pytest.mark.filterwarnings("ignore:Singular sample")
+def test_degrees_of_freedom_are_numbers_of_any_type():
+    d = D.Wishart(ag.tensor(9), ag.eye(2))
+    assert d.sample((3, 2)).shape == (3, 2, 2, 2) and d.sample().dtype == ag.float32
