@@ -225,7 +225,13 @@ def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=F
     return from_array(np.full(tuple(size), unbroadcast)).requires_grad_(requires_grad)
 
 
-@method
+def _batched_new_strided(call: Any, self: Tensor, size: Sequence[int], stride: Sequence[int], **kwargs: Any) -> Any:
+    """The samples lie one after the other, each with its strides."""
+    span = 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=False)) if all(size) else 0
+    return call(call.value(self), (call.size, *size), (span, *stride), **kwargs)
+
+
+@partial(method, batch=_batched_new_strided)
 @public
 def new_empty_strided(
     self: Tensor,

@@ -204,3 +204,15 @@ def test_functions_whose_outputs_share_the_inputs_memory(function):
     same(jacfwd(lambda x: function.apply(x * 1).reshape(3) * x)(X), (2 * factor * X).diag())
     with pytest.raises(RuntimeError, match="custom Function"):
         jacfwd(lambda x: type("Wrong", (function,), {"jvp": lambda ctx, t: (t * 1).reshape(shape)}).apply(x * 1))(X)
+
+
+def test_new_strided_tensors_hold_all_samples():
+    """new_empty_strided() was one tensor for all samples, which refused each sample's values."""
+    def copied(x):
+        return x.new_empty_strided((2, 3), (1, 2)).copy_(x)
+
+    x = ag.rand(4, 2, 3)
+    y = ag.vmap(copied)(x)
+    assert y.equal(x) and y.stride() == (6, 1, 2)
+    assert ag.vmap(ag.vmap(copied))(x[None]).stride() == (24, 6, 1, 2)
+    assert ag.vmap(lambda x: x.new_empty_strided((2, 0), (1, 1)))(x).shape == (4, 2, 0)
