@@ -5,8 +5,8 @@ returns the results for all samples, batch first. It calls the operation by `cal
 that was called.
 
 Kinds of rules that need no code: `elementwise` aligns the operands' dimensions; `Along` shifts the dimensions that an
-argument names; `sample_by_sample` loops; `on_values` passes the values; COMPOSITE runs the operation itself, for operations
-that consist of others.
+argument names; `sample_by_sample` loops; `on_values` passes the values, `on_matrices` if samples are matrices; COMPOSITE runs
+the operation itself, for operations that consist of others.
 """
 
 import warnings
@@ -75,6 +75,11 @@ cdef class BatchedCall:
             return x
         return x.unsqueeze(0).expand(self.level.size, *x.shape)
 
+    def vectors(self, Tensor x):
+        """All samples of a tensor, those without dimensions as vectors of one element."""
+        cdef object samples = self.front(x)
+        return samples if cnp.PyArray_NDIM(x.array) else samples.unsqueeze(1)
+
     cpdef object aligned(self, object x, int rank):
         """All samples of `x`, each padded in front to `rank` dimensions; anything that is not batched is returned as is."""
         cdef int missing
@@ -101,6 +106,11 @@ cdef class BatchedCall:
         """Call the operation on the first samples, to raise its own error."""
         self.function(*[first_sample(x) for x in args], **{name: first_sample(x) for name, x in kwargs.items()})
         raise RuntimeError(f"vmap: {self.function.__name__}() takes no such arguments")
+
+    def check_rank(self, Tensor x, int rank, *args, **kwargs):
+        """Raise the operation's own error for these arguments if a sample of `x` has fewer than `rank` dimensions."""
+        if cnp.PyArray_NDIM(x.array) < rank:
+            self.on_sample(*args, **kwargs)
 
     def nothing(self, *args):
         """The result for an empty batch, with the shape of the first samples' result. Its gradients are 0."""
@@ -182,6 +192,12 @@ def on_values(BatchedCall call, *args, **kwargs):
     return call.function(*[call.value(x) for x in args], **{name: call.value(x) for name, x in kwargs.items()})
 
 
+def on_matrices(BatchedCall call, input, *args, **kwargs):
+    """Like on_values, for operations on matrices: the batch dimension must not be taken for one of a sample's matrix."""
+    call.check_rank(input, 2, input, *args, **kwargs)
+    return on_values(call, input, *args, **kwargs)
+
+
 def on_first_value(BatchedCall call, self, *args, **kwargs):
     """Like on_values, but another operand may decide the dtype: if only that one is batched, the result is expanded."""
     cdef object converted = on_values(call, self, *args, **kwargs)
@@ -192,15 +208,17 @@ def on_first_value(BatchedCall call, self, *args, **kwargs):
 cdef class Along:
     """The rule of an operation on one tensor along the dimensions in its argument `name`.
 
-    `without`: the meaning of None: "all" dimensions, or the elements in their order ("flat").
+    `without`: the meaning of None: "all" dimensions, or the elements in their order ("flat"). `least`: how many dimensions
+    the operation needs.
     """
     cdef str name, without
+    cdef int least
     cdef object function                # the last one that was called: `place` is the position of its parameter `name`
     cdef Py_ssize_t place
     cdef tuple default                  # ... and this holds its default; empty if it has none
 
-    def __init__(self, name, without=None):
-        self.name, self.without = name, without
+    def __init__(self, name, without=None, least=0):
+        self.name, self.without, self.least = name, without, least
 
     cdef int look_at(self, object function) except -1:
         """Find the parameter that names the dimensions."""
@@ -218,6 +236,7 @@ cdef class Along:
         cdef object value = call.value(input), dim
         cdef bint flat = False
         cdef Py_ssize_t place
+        call.check_rank(x, self.least, input, *args, **kwargs)
         if self.function is not call.function:
             self.look_at(call.function)
         place = self.place

@@ -110,14 +110,23 @@ cdef object in_order(Picks picks, object y):
     return y.permute(0, *range(1 + n, 1 + n + picks.before), *range(1, 1 + n), *range(1 + n + picks.before, y.ndim))
 
 
+cdef object refusal_of_values(object value, int rank):
+    return RuntimeError(f"shape mismatch: value tensor of shape {list(np.shape(value))} cannot be broadcast to indexing "
+                        f"result of {rank} dimensions (within vmap, for each sample)")
+
+
 cdef object values_for(BatchedCall call, Picks picks, object value, int rank):
     """Values to write for all samples; each sample's have at most `rank` dimensions."""
     cdef int n = picks.n_tensor, surplus
     if not isinstance(value, Tensor):
+        if np.ndim(value) > rank:
+            raise refusal_of_values(value, rank)
         return value
     surplus = rank_of(value) - rank
     if surplus > 0 and tuple(value.shape[:surplus]) == (1,) * surplus:
         value = value.reshape(value.shape[surplus:])
+    elif surplus > 0:               # the first of these dimensions would count as the batch
+        raise refusal_of_values(value, rank)
     if picks.rank < 0 or not picks.before or not n:
         return call.aligned(value, rank)
     value = call.front(value)

@@ -12,11 +12,12 @@ from autograd_cy._core.graph.operands cimport number_code
 from autograd_cy._core.graph.record cimport (
     any_wanted, as_tensor, as_type, new_node, record_all, shape_of, tensor_argument, wrap_dim)
 from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, array_of, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.writes.inplace cimport check_apart
 
+from autograd_cy._core.batching.batched import all_samples, levels_of
 from autograd_cy._core.batching.rules import rank_of
 from autograd_cy._core.ops.registry import inplace_op, op
 
@@ -32,10 +33,20 @@ cdef object numbers_of(Tensor index, int dim, Py_ssize_t size, Py_ssize_t least,
     if cnp.PyArray_NDIM(index.array) > 1:
         raise IndexError(f"{operation}(): Index should have dimension 1 or 0 (got {cnp.PyArray_NDIM(index.array)})")
     numbers = index.array.reshape(-1)
+    check_numbers(numbers, dim, size, least, operation)
+    return numbers
+
+
+cdef int check_numbers(object numbers, int dim, Py_ssize_t size, Py_ssize_t least, str operation) except -1:
     if numbers.size and (numbers.min() < least or numbers.max() >= size):
         wrong = numbers.min() if numbers.min() < least else numbers.max()
         raise IndexError(f"{operation}(): index {wrong} is out of bounds for dimension {dim} with size {size}")
-    return numbers
+    return 0
+
+
+cdef int check_samples(object index, int dim, Py_ssize_t size, Py_ssize_t least, str operation) except -1:
+    """Check the indices of all samples."""
+    return check_numbers(array_of(all_samples(index, levels_of(index))), dim, size, least, operation)
 
 
 cdef tuple rows(int dim, object numbers):
@@ -74,6 +85,7 @@ def mask_of_rows(call, index, Tensor x, int d):
     """Which elements of each sample lie in the rows that its index lists."""
     cdef object numbers = call.front(index).reshape(call.size, index.numel(), 1)
     cdef object size = x.array.shape[d] if x.array.ndim else 1
+    check_samples(index, d, size, -size, "index_fill_")
     cdef object named = ((numbers + size * (numbers < 0)) == new_tensor(np.arange(size))).any(1)
     return named.reshape(call.size, *(1,) * d, size, *(1,) * max(rank_of(x) - 1 - d, 0))
 
@@ -151,9 +163,13 @@ def batched_index_copy(call, input, dim, index, source):
     cdef int rank = rank_of(input), d = wrap_dim(dim, rank)
     cdef object x = call.value(input) if call.function is not index_copy else call.front(input), s = call.front(source)
     if rank == 0:
+        check_samples(index, 0, 1, 0, "index_copy_")
         return s.reshape(call.size, source.numel()).select(1, -1)
     if not call.is_batched(index):
         return call(x, d + 1, index, s)
+    s = call.vectors(source)
+    if index.numel() != s.shape[d + 1]:
+        call.on_sample(input, dim, index, source)           # raises the error
     numbers = call.front(index).reshape(call.size, *(1,) * d, index.numel(), *(1,) * (rank - 1 - d)).expand(s.shape)
     return x.scatter(d + 1, numbers, s)
 
@@ -218,6 +234,13 @@ cdef class MaskedScatterBackward0(Node):
         return masked_scatter(t, unpack(self, 0), t.new_zeros(sizes) if source is None else source)
 
 
+cdef int check_source(Py_ssize_t size, Py_ssize_t count) except -1:
+    if count > size:
+        raise RuntimeError("masked_scatter: expected the number of elements in `source` to be at least the number of ones in "
+                           f"`mask`: {size} against {count}")
+    return 0
+
+
 def batched_masked_scatter(call, input, mask, source):
     """The n-th true element receives the n-th element of the source."""
     cdef tuple whole = np.broadcast_shapes(tuple(input.shape), tuple(mask.shape))
@@ -225,6 +248,8 @@ def batched_masked_scatter(call, input, mask, source):
     cdef object m = call.front(mask).reshape(call.size, *(1,) * (len(whole) - rank_of(mask)), *mask.shape)
     m = m.expand(call.size, *whole)
     s = call.front(source).reshape(call.size, source.numel())
+    chosen = array_of(all_samples(m, levels_of(m)))
+    check_source(source.numel(), chosen.sum(tuple(range(chosen.ndim - len(whole), chosen.ndim))).max(initial=0))
     if source.numel() == 0:
         return x.expand(call.size, *whole).clone()
     numbers = (m.reshape(call.size, int(np.prod(whole))).long().cumsum(1) - 1).clamp(0, source.numel() - 1)
@@ -252,9 +277,7 @@ def masked_scatter(input, mask, source):
     array = np.array(np.broadcast_to(x.array, whole), order="C")
     chosen = np.broadcast_to(m.array, whole)
     count = np.count_nonzero(chosen)
-    if count > cnp.PyArray_SIZE(s.array):
-        raise RuntimeError("masked_scatter: expected the number of elements in `source` to be at least the number of ones in "
-                           f"`mask`: {cnp.PyArray_SIZE(s.array)} against {count}")
+    check_source(cnp.PyArray_SIZE(s.array), count)
     array[chosen] = s.array.reshape(-1)[:count]
     y = new_tensor(array)
     if any_wanted((x, s)):

@@ -180,6 +180,10 @@ def batched_gather(call, input, dim, index, *, sparse_grad=False):
     if rank == 0 and rank_of(index) <= 1:
         x, i = call.front(input).unsqueeze(1), call.front(index)
         return call(x, 1, i.reshape(call.size, index.numel()), sparse_grad=sparse_grad).reshape(call.size, *index.shape)
+    if index.numel() == 0:              # of any rank
+        return call.front(input).reshape(call.size, input.numel())[:, :0].reshape(call.size, *index.shape)
+    if rank == 1 and rank_of(index) == 0:
+        return call(call.front(input), 1, call.vectors(index), sparse_grad=sparse_grad).squeeze(1)
     if rank != rank_of(index):
         call.on_sample(input, dim, index)           # raises the error
     return call(call.front(input), d + 1, call.front(index), sparse_grad=sparse_grad)

@@ -20,7 +20,7 @@ cnp.import_array()
 
 # one row, one range
 
-@op(methods=("select",), batch=Along("dim"))
+@op(methods=("select",), batch=Along("dim", least=1))
 def select(input, dim, index: int):
     """select(input, dim, index) -> Tensor: the view of row `index` along `dim`, without that dimension.
 

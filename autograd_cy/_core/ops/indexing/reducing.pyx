@@ -264,6 +264,8 @@ def batched_scatter_reduce(call, input, dim, index, src, reduce, *, include_self
     if rank == 0:
         x, i, s = x.unsqueeze(1), i.reshape(call.size, index.numel()), s.reshape(call.size, src.numel())
         d = 0
+    elif rank == 1:
+        i, s = call.vectors(index), call.vectors(src)
     y = scatter_reduce(x, d + 1, i, s, reduce, include_self=include_self)
     return y.reshape(call.size) if rank == 0 else y
 
@@ -305,9 +307,11 @@ def scatter_reduce(input, dim, index, src, reduce: str, *, include_self: bool = 
 
 def batched_index_reduce(call, input, dim, index, source, reduce, *, include_self=True):
     cdef int rank = rank_of(input), d = wrap_dim(dim, rank)
-    cdef object x = given(call, input), s = call.front(source)
+    cdef object x = given(call, input), s = call.vectors(source)
     if rank == 0:
         x, s, rank, d = x.unsqueeze(1), s.reshape(call.size, source.numel()), 1, 0
+    if index.numel() != s.shape[d + 1]:
+        call.on_sample(input, dim, index, source, reduce)       # raises the error
     numbers = call.front(index).reshape(call.size, *(1,) * d, index.numel(), *(1,) * (rank - 1 - d)).expand(s.shape)
     y = scatter_reduce(x, d + 1, numbers, s, reduce, include_self=include_self)
     return y.reshape(call.size) if rank_of(input) == 0 else y

@@ -59,12 +59,14 @@ cdef class IndexAddBackward0(ByIndex):
 def batched_index_add(call, input, dim, index, source, *, alpha=1):
     cdef int rank = rank_of(input), d = wrap_dim(dim, rank)
     cdef object x = call.value(input) if call.function is not index_add else call.front(input)
-    cdef object s = call.front(source)
+    cdef object s = call.vectors(source)
     if rank == 0:
         x, s, d, rank = x.unsqueeze(1), s.reshape(call.size, source.numel()), 0, 1
     if not call.is_batched(index):
         y = call(x, d + 1, index, s, alpha=alpha)
     else:
+        if index.numel() != s.shape[d + 1]:
+            call.on_sample(input, dim, index, source)           # raises the error
         numbers = call.front(index).reshape(call.size, *(1,) * d, index.numel(), *(1,) * (rank - 1 - d)).expand(s.shape)
         y = (x.scatter_add if call.function is index_add else x.scatter_add_)(d + 1, numbers, s if alpha == 1 else s * alpha)
     return y.reshape(call.size) if rank_of(input) == 0 else y
@@ -165,7 +167,11 @@ def batched_scatter(call, input, dim, index, src=None, **more):
     if rank == 0:
         x, i, d = x.unsqueeze(1), i.reshape(call.size, index.numel()), 0
         src = call.front(src).reshape(call.size, src.numel()) if isinstance(src, Tensor) else src
-    y = call(x, d + 1, i, *(() if src is None else (call.front(src) if rank else src,)), **more)
+    elif rank == 1:
+        i, src = call.vectors(index), call.vectors(src) if isinstance(src, Tensor) else src
+    elif isinstance(src, Tensor):
+        src = call.front(src)
+    y = call(x, d + 1, i, *(() if src is None else (src,)), **more)
     return y.reshape(call.size) if rank == 0 else y
 
 

@@ -12,12 +12,13 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
     any_wanted, as_tensor, needs_node, new_node, record, record_all, shape_of, tensor_argument, wrap_dim)
 from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, array_of, new_tensor
 from autograd_cy._core.kernels.take cimport add_at, take_rows
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.writes.inplace cimport check_apart
 
+from autograd_cy._core.batching.batched import all_samples, levels_of
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.registry import inplace_op, op
 from autograd_cy._core.ops.shapes.other_views import broadcast_tensors
@@ -62,9 +63,13 @@ cdef class TakeBackward0(Node):
 
 
 cdef object in_order(object call, object x, object like):
-    """All samples, and each sample's flat indices shifted to its position among them."""
+    """All samples, and each sample's flat indices shifted to its position among them.
+
+    An index beyond a sample is refused here: shifted, it would be one of another sample.
+    """
     cdef object x_all = call.front(x), index = call.front(like)
     cdef Py_ssize_t n = (<Tensor> x).array.size
+    places_in(array_of(all_samples(index, levels_of(index))), n, call.function.__name__)
     cdef object first = new_tensor(np.arange(call.size) * n).reshape(call.size, *(1,) * (index.ndim - 1))
     return x_all, (index + n * (index < 0)) + first
 

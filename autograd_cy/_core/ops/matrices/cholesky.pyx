@@ -16,7 +16,7 @@ from autograd_cy._core.ops.matrices.matrix cimport (
     adjoint, columns_first, first_failure, lapack, lower, matrix_argument)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import on_values
+from autograd_cy._core.batching.rules import on_matrices
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.matrices.matrix import LinAlgError
 from autograd_cy._core.ops.matrices.systems import solve_triangular
@@ -109,7 +109,7 @@ cdef int failing_minor(object matrix) except -1:
     return 0
 
 
-@op(namespace="linalg", batch=on_values)
+@op(namespace="linalg", batch=on_matrices)
 def cholesky_ex(input, *, upper: bool = False, check_errors: bool = False):
     """cholesky_ex(input, *, upper=False, check_errors=False) -> linalg_cholesky_ex: linalg.cholesky() with `info`.
 
@@ -135,7 +135,7 @@ cdef int check_definite(str operation, object info) except -1:
                       f"positive-definite (the leading minor of order {order} is not positive-definite).")
 
 
-@op(name="cholesky", namespace="linalg", batch=on_values)
+@op(name="cholesky", namespace="linalg", batch=on_matrices)
 def linalg_cholesky(input, *, upper: bool = False):
     """cholesky(input, *, upper=False) -> Tensor: the lower triangular L with input = L @ L.mH; with upper=True, L.mH.
 
@@ -152,7 +152,7 @@ def linalg_cholesky(input, *, upper: bool = False):
     return y
 
 
-@op(methods=("cholesky",), batch=on_values)
+@op(methods=("cholesky",), batch=on_matrices)
 def cholesky(input, upper: bool = False):
     """cholesky(input, upper=False) -> Tensor: linalg.cholesky().
 

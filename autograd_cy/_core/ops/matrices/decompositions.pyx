@@ -17,7 +17,7 @@ from autograd_cy._core.ops.matrices.matrix cimport (
     matrix_argument, on_diagonal, plus, record_outputs, svd_arrays, svd_values, upper as upper_part, with_diagonal)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import COMPOSITE, on_values
+from autograd_cy._core.batching.rules import COMPOSITE, on_matrices
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.matrices.systems import solve_ex, solve_triangular
 from autograd_cy._core.ops.registry import op
@@ -103,7 +103,7 @@ cdef object qr_of(str operation, object input, object mode):
     return record_outputs(new_node(LinalgQrBackward0, (mode,)), (q, r), x) if needs_node(x) else (q, r)
 
 
-@op(name="qr", namespace="linalg", batch=on_values)
+@op(name="qr", namespace="linalg", batch=on_matrices)
 def linalg_qr(input, mode="reduced"):
     """qr(input, mode='reduced') -> linalg_qr: Q with orthonormal columns and the upper triangular R with input = Q @ R.
 
@@ -117,7 +117,7 @@ def linalg_qr(input, mode="reduced"):
     return return_types.linalg_qr(*qr_of("linalg.qr", input, mode))
 
 
-@op(methods=("qr",), batch=on_values)
+@op(methods=("qr",), batch=on_matrices)
 def qr(input, some: bool = True):
     """qr(input, some=True) -> qr: linalg.qr(); some=False makes Q square.
 
@@ -206,7 +206,7 @@ cdef tuple svd_of(Tensor x, bint full):
     return record_outputs(new_node(LinalgSvdBackward0, (full,)), outputs, x) if needs_node(x) else outputs
 
 
-@op(name="svd", namespace="linalg", batch=on_values)
+@op(name="svd", namespace="linalg", batch=on_matrices)
 def linalg_svd(input, full_matrices: bool = True, *, driver: str | None = None):
     """svd(input, full_matrices=True, *, driver=None) -> linalg_svd: U, S, Vh with input = U @ diag(S) @ Vh; S is descending.
 
@@ -237,7 +237,7 @@ def svd(input, some: bool = True, compute_uv: bool = True):
     return return_types.svd(u, s, adjoint(vh))
 
 
-@op(namespace="linalg", batch=on_values)
+@op(namespace="linalg", batch=on_matrices)
 def svdvals(input, *, driver: str | None = None):
     """svdvals(input, *, driver=None) -> Tensor: the singular values of a matrix, descending.
 
@@ -290,7 +290,7 @@ cdef tuple eigh_of(Tensor x, str UPLO):
     return record_outputs(new_node(LinalgEighBackward0, ()), outputs, x) if needs_node(x) else outputs
 
 
-@op(namespace="linalg", batch=on_values)
+@op(namespace="linalg", batch=on_matrices)
 def eigh(input, UPLO="L"):
     """eigh(input, UPLO='L') -> linalg_eigh: the eigenvalues, ascending, and orthonormal eigenvectors of a Hermitian matrix.
 
@@ -304,7 +304,7 @@ def eigh(input, UPLO="L"):
     return return_types.linalg_eigh(*eigh_of(matrix_argument(input, "linalg.eigh", True), UPLO))
 
 
-@op(namespace="linalg", batch=on_values)
+@op(namespace="linalg", batch=on_matrices)
 def eigvalsh(input, UPLO="L"):
     """eigvalsh(input, UPLO='L') -> Tensor: the eigenvalues of a Hermitian matrix, ascending.
 
@@ -361,7 +361,7 @@ cdef object complex_type(Tensor x):
     return (<object> dtype_of(to_complex(code_of(x.array)))).numpy_dtype
 
 
-@op(namespace="linalg", batch=on_values)
+@op(namespace="linalg", batch=on_matrices)
 def eig(input):
     """eig(input) -> linalg_eig: the eigenvalues, in no order, and eigenvectors of length 1 of a square matrix, all complex.
 
@@ -374,7 +374,7 @@ def eig(input):
     return return_types.linalg_eig(*eig_of(matrix_argument(input, "linalg.eig", True)))
 
 
-@op(namespace="linalg", batch=on_values)
+@op(namespace="linalg", batch=on_matrices)
 def eigvals(input):
     """eigvals(input) -> Tensor: the eigenvalues of a square matrix, in no order, as complex numbers.
 

@@ -17,7 +17,7 @@ from autograd_cy._core.ops.matrices.matrix cimport (
     Decomposition, adjoint, dense, matrix_argument, record_outputs, ufunc)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import COMPOSITE, on_values
+from autograd_cy._core.batching.rules import COMPOSITE, on_matrices
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.matrices.cofactors import conjugate_cofactors
 from autograd_cy._core.ops.matrices.systems import inv_ex
@@ -55,8 +55,8 @@ cdef int spoil(object values, object zero, object array) except -1:
     return 0
 
 
-@op(methods=("det",), batch=on_values)
-@op(namespace="linalg", batch=on_values)
+@op(methods=("det",), batch=on_matrices)
+@op(namespace="linalg", batch=on_matrices)
 def det(input):
     """det(input) -> Tensor: the determinant of a square matrix, or of each of a batch.
 
@@ -122,7 +122,7 @@ cdef tuple signed_logarithm(object input, str operation):
     return record_outputs(node, outputs, x)
 
 
-@op(name="slogdet", namespace="linalg", batch=on_values)
+@op(name="slogdet", namespace="linalg", batch=on_matrices)
 def linalg_slogdet(input):
     """slogdet(input) -> linalg_slogdet: the sign of a determinant and the logarithm of its absolute value.
 
@@ -133,7 +133,7 @@ def linalg_slogdet(input):
     return return_types.linalg_slogdet(*signed_logarithm(input, "linalg.slogdet"))
 
 
-@op(methods=("slogdet",), batch=on_values)
+@op(methods=("slogdet",), batch=on_matrices)
 def slogdet(input):
     """slogdet(input) -> slogdet: linalg.slogdet().
 

@@ -18,8 +18,8 @@ from autograd_cy._core.ops.matrices.matrix cimport (
     real_type_of, svd_arrays, svd_values, unbroadcast, upper as upper_part)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import COMPOSITE, on_values
-from autograd_cy._core.ops.matrices.systems import batched_pair, solve
+from autograd_cy._core.batching.rules import COMPOSITE, on_matrices
+from autograd_cy._core.ops.matrices.systems import batched_system, solve
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.concatenation import cat
 
@@ -59,7 +59,7 @@ cdef object cutoff(object values, object rtol, object atol, Tensor x):
     return np.maximum(atol, rtol * largest)
 
 
-@op(namespace="linalg", batch=on_values)
+@op(namespace="linalg", batch=on_matrices)
 def pinv(input, *, atol=None, rtol=None, hermitian: bool = False):
     """pinv(input, *, atol=None, rtol=None, hermitian=False) -> Tensor: the pseudoinverse (of Moore and Penrose) of matrices.
 
@@ -94,7 +94,7 @@ cdef object pseudoinverse(Tensor x, object rtol, object atol, bint hermitian):
     return (v * inverse[..., None, :]) @ np.swapaxes(u, -2, -1).conj()
 
 
-@op(methods=("pinverse",), batch=on_values)
+@op(methods=("pinverse",), batch=on_matrices)
 def pinverse(input, rcond: float = 1e-15):
     """pinverse(input, rcond=1e-15) -> Tensor: linalg.pinv() with rtol=rcond.
 
@@ -105,7 +105,7 @@ def pinverse(input, rcond: float = 1e-15):
     return pinv(tensor_argument(input, "pinverse", "input", 1), rtol=rcond)
 
 
-@op(namespace="linalg", batch=on_values)
+@op(namespace="linalg", batch=on_matrices)
 def matrix_rank(input, *, atol=None, rtol=None, hermitian: bool = False):
     """matrix_rank(input, *, atol=None, rtol=None, hermitian=False) -> Tensor: the number of nonzero singular values (int64).
 
@@ -172,7 +172,7 @@ cdef int check_factor(Tensor b, Tensor factor) except -1:
 
 
 def batched_cholesky_solve(call, input, L, upper=False):
-    return batched_pair(call, input, L, upper=upper)
+    return batched_system(call, input, L, upper=upper)
 
 
 @op(methods=("cholesky_solve",), batch=batched_cholesky_solve)
@@ -268,8 +268,8 @@ cdef object exponential_of(object array):
     return y
 
 
-@op(methods=("matrix_exp",), batch=on_values)
-@op(namespace="linalg", batch=on_values)
+@op(methods=("matrix_exp",), batch=on_matrices)
+@op(namespace="linalg", batch=on_matrices)
 def matrix_exp(input):
     """matrix_exp(input) -> Tensor: the exponential of square matrices, the sum of A ** k / k!.
 

@@ -16,7 +16,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.matrices.matrix cimport check_inexact, check_matrix, columns_first, first_failure, matrix_argument
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import on_values, sample_by_sample
+from autograd_cy._core.batching.rules import on_matrices, sample_by_sample
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.matrices.matrix import LinAlgError
 from autograd_cy._core.ops.pointwise.division import NotImplementedBackward
@@ -150,7 +150,7 @@ cdef int check_blocks(str operation, object info) except -1:
     raise LinAlgError(f"{operation}: {where}The diagonal element {number} of D is zero.")
 
 
-@op(namespace="linalg", batch=on_values)
+@op(namespace="linalg", batch=on_matrices)
 def ldl_factor_ex(input, *, hermitian: bool = False, check_errors: bool = False):
     """ldl_factor_ex(input, *, hermitian=False, check_errors=False) -> linalg_ldl_factor_ex: linalg.ldl_factor() with `info`.
 
@@ -166,7 +166,7 @@ def ldl_factor_ex(input, *, hermitian: bool = False, check_errors: bool = False)
     return return_types.linalg_ldl_factor_ex(ld, pivots, new_tensor(np.asarray(info)))
 
 
-@op(namespace="linalg", batch=on_values)
+@op(namespace="linalg", batch=on_matrices)
 def ldl_factor(input, *, hermitian: bool = False):
     """ldl_factor(input, *, hermitian=False) -> linalg_ldl_factor: L and D of input = L @ D @ L.mT in one matrix, and pivots.
 

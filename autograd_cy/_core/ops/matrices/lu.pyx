@@ -21,7 +21,7 @@ from autograd_cy._core.ops.matrices.matrix cimport (
     upper)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import on_values
+from autograd_cy._core.batching.rules import on_matrices
 from autograd_cy._core.graph.node import declare_outputs
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.matrices.matrix import LinAlgError
@@ -141,7 +141,7 @@ cdef int check_pivots(str operation, object info) except -1:
                       "linalg.lu_factor_ex(A, pivot)")
 
 
-@op(namespace="linalg", batch=on_values)
+@op(namespace="linalg", batch=on_matrices)
 def lu_factor_ex(input, *, pivot: bool = True, check_errors: bool = False):
     """lu_factor_ex(input, *, pivot=True, check_errors=False) -> linalg_lu_factor_ex: linalg.lu_factor() with `info`.
 
@@ -158,7 +158,7 @@ def lu_factor_ex(input, *, pivot: bool = True, check_errors: bool = False):
     return return_types.linalg_lu_factor_ex(lu, pivots, new_tensor(np.asarray(info)))
 
 
-@op(namespace="linalg", batch=on_values)
+@op(namespace="linalg", batch=on_matrices)
 def lu_factor(input, *, pivot: bool = True):
     """lu_factor(input, *, pivot=True) -> linalg_lu_factor: L and U of input = P @ L @ U in one matrix, and the pivots.
 
@@ -176,7 +176,7 @@ def lu_factor(input, *, pivot: bool = True):
     return return_types.linalg_lu_factor(lu, pivots)
 
 
-@op(name="lu", methods=("lu",), batch=on_values)
+@op(name="lu", methods=("lu",), batch=on_matrices)
 def lu(input, pivot: bool = True, get_infos: bool = False):
     """lu(input, pivot=True, get_infos=False) -> tuple of Tensors: superseded by linalg.lu_factor().
 
@@ -230,7 +230,7 @@ cdef object permutations(object order, object dtype):
     return np.asarray(order[..., None, :] == np.arange(n)[:, None], dtype)
 
 
-@op(name="lu", namespace="linalg", batch=on_values)
+@op(name="lu", namespace="linalg", batch=on_matrices)
 def linalg_lu(input, *, pivot: bool = True):
     """lu(input, *, pivot=True) -> linalg_lu: P, L and U with input = P @ L @ U.
 
@@ -281,6 +281,8 @@ declare_outputs(LuUnpackBackward0, like_factor)
 
 
 def batched_unpack(call, LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
+    for x, rank in ((LU_data, 2), (LU_pivots, 1 if unpack_pivots else 0)):
+        call.check_rank(x, rank, LU_data, LU_pivots, unpack_data, unpack_pivots)
     if call.is_batched(LU_data) != call.is_batched(LU_pivots):
         LU_data, LU_pivots = call.front(LU_data), call.front(LU_pivots)
     p, l, u = call(call.value(LU_data), call.value(LU_pivots).contiguous(), unpack_data, unpack_pivots)

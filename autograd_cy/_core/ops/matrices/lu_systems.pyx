@@ -85,6 +85,8 @@ cdef int check_system(str name, Tensor a, Tensor places, Tensor b, bint left) ex
 
 def batched_lu_solve(call, LU, pivots, B, *, left=True, adjoint=False):
     cdef int rank = max(rank_of(LU), rank_of(B))
+    for x in (LU, B):
+        call.check_rank(x, 2, LU, pivots, B, left=left, adjoint=adjoint)
     if call.is_batched(LU) != call.is_batched(pivots):
         missing = (1,) * (rank - rank_of(LU))
         LU, pivots = [call.front(x) for x in (LU, pivots)]

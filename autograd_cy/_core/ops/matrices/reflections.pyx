@@ -7,7 +7,7 @@ from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.matrices.matrix cimport adjoint, check_matrix, dense, lower, matrix_argument, upper
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import COMPOSITE, on_values
+from autograd_cy._core.batching.rules import COMPOSITE, on_matrices
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.registry import op
 
@@ -91,7 +91,7 @@ def ormqr(input, tau, other, left: bool = True, transpose: bool = False):
     return in_columns(reflected(a, factors, c, transpose, left))
 
 
-@op(methods=("geqrf",), batch=on_values)
+@op(methods=("geqrf",), batch=on_matrices)
 def geqrf(input):
     """geqrf(input) -> geqrf: a QR decomposition as LAPACK leaves it: R with the Householder vectors below it, and their tau.
 

@@ -18,7 +18,7 @@ from autograd_cy._core.ops.matrices.matrix cimport (
     adjoint, check_matrix, columns_first, first_failure, lower, matrix_argument, unbroadcast, upper as upper_part)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import COMPOSITE, on_values, rank_of
+from autograd_cy._core.batching.rules import COMPOSITE, on_matrices, rank_of
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.matrices.matrix import LinAlgError
 from autograd_cy._core.ops.registry import op
@@ -30,6 +30,14 @@ def batched_pair(call, first, second, **kwargs):
     """The batching rule for two operands that are matrices: the batch in front, their batches aligned."""
     cdef int rank = max(rank_of(first), rank_of(second))
     return call(call.aligned(first, rank), call.aligned(second, rank), **kwargs)
+
+
+def batched_system(call, first, second, **kwargs):
+    """Like batched_pair, if both are matrices in each sample."""
+    for x in (first, second):
+        if isinstance(x, Tensor):
+            call.check_rank(x, 2, first, second, **kwargs)
+    return batched_pair(call, first, second, **kwargs)
 
 
 cdef int check_singular(str operation, str failing, object info) except -1:
@@ -79,7 +87,7 @@ cdef tuple inverted(Tensor x):
     return y, np.asarray(info)
 
 
-@op(namespace="linalg", batch=on_values)
+@op(namespace="linalg", batch=on_matrices)
 def inv_ex(input, *, check_errors: bool = False):
     """inv_ex(input, *, check_errors=False) -> linalg_inv_ex: the inverses of matrices, and `info`: which of them are singular.
 
@@ -97,7 +105,7 @@ def inv_ex(input, *, check_errors: bool = False):
     return return_types.linalg_inv_ex(y, new_tensor(info))
 
 
-@op(namespace="linalg", batch=on_values)
+@op(namespace="linalg", batch=on_matrices)
 def inv(input):
     """inv(input) -> Tensor: the inverse of a square matrix, or of each of a batch. LinAlgError if one is singular.
 
@@ -111,7 +119,7 @@ def inv(input):
     return y
 
 
-@op(methods=("inverse",), batch=on_values)
+@op(methods=("inverse",), batch=on_matrices)
 def inverse(input):
     """inverse(input) -> Tensor: another name of linalg.inv().
 
@@ -301,7 +309,7 @@ cdef class LinalgSolveTriangularBackward0(Node):
         return self.solved(db, False)
 
 
-@op(namespace="linalg", batch=batched_pair)
+@op(namespace="linalg", batch=batched_system)
 def solve_triangular(input, other, *, upper: bool, left: bool = True, unitriangular: bool = False):
     """solve_triangular(input, other, *, upper, left=True, unitriangular=False) -> Tensor: the X with input @ X = other.
 

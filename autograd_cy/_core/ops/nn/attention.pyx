@@ -70,6 +70,8 @@ cdef object by_operations(object q, object k, object v, object mask, double rate
 
 def batched_attention(call, query, key, value, attn_mask=None, *args, **kwargs):
     """Operands that are not batched are broadcast along the samples."""
+    for x in (query, key, value):
+        call.check_rank(x, 2, query, key, value, attn_mask, *args, **kwargs)
     rank = max([rank_of(x) for x in (query, key, value)])
     if attn_mask is not None:
         rank = max(rank, rank_of(attn_mask))

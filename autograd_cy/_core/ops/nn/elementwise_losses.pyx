@@ -50,6 +50,8 @@ def batched_elementwise(call, *args, **kwargs):
     cdef int how = reduction_of(given.pop("reduction", "mean"), given.pop("size_average", None), given.pop("reduce", None))
     cdef int rank = max(rank_of(given["input"]), rank_of(given["target"]))
     if shape_of(given["input"]) != shape_of(given["target"]):
+        if call.function in (binary_cross_entropy, binary_cross_entropy_with_logits):
+            call.on_sample(*args, **kwargs)     # raises the error
         given["input"], given["target"] = of_one_shape(given["input"], given["target"])
     weight = given.pop("weight", None)
     for name in ("input", "target"):

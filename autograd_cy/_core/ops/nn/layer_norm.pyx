@@ -263,6 +263,7 @@ cdef double eps_argument(object value) except? -1:
 # the operation
 
 def batched_layer_norm(call, input, normalized_shape, weight=None, bias=None, eps=1e-5):
+    call.check_rank(input, len(normalized_shape), input, normalized_shape, weight, bias, eps)
     if not call.is_batched(weight) and not call.is_batched(bias):
         return call(call.value(input), normalized_shape, weight, bias, eps)
     if any([p is not None and list(p.shape) != list(normalized_shape) for p in (weight, bias)]):

@@ -223,7 +223,7 @@ def operator_of(function):
 
 def __rdiv__(self, other):
     """__rdiv__(other) -> Tensor: other / self, under the name of Python 2's operator."""
-    return rdiv_of(self, other)
+    return other / self if isinstance(other, Tensor) else rdiv_of(self, other)
 
 
 fill(RDIV, "div", rdiv_of)

@@ -119,6 +119,8 @@ def celu(input, alpha: float = 1.0):
 def batched_prelu(call, input, weight):
     """Aligns each sample's weight with its channels, the second dimension of the sample."""
     cdef int rank = input.ndim
+    if weight.numel() not in (1, input.shape[1] if rank > 1 else 1):
+        call.on_sample(input, weight)           # raises the error
     x, w = call.front(input), call.value(weight)
     if not call.is_batched(weight):
         return kernel_of_prelu(x, w.reshape((-1,) + (1,) * (rank - 2)) if w.ndim and rank > 1 else w)

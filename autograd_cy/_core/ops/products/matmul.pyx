@@ -133,6 +133,8 @@ def batched_linear(call, input, weight, bias=None):
         if not x.batched and not w.batched and cnp.PyArray_DIM(x.array, 1) == cnp.PyArray_DIM(w.array, 2):
             y = reshaped(product_of_batches(x.unsqueeze(1), w.transpose(1, 2)), (call.size, cnp.PyArray_DIM(w.array, 1)))
             return y if bias is None else y + call.value(bias)
+    if bias is not None and rank_of(input) == 2:
+        call.check_rank(weight, 2, input, weight, bias)
     y = input @ weight.t()
     return y if bias is None else y + bias
 

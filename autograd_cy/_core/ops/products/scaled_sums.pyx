@@ -13,6 +13,7 @@ from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.ops.products.mm cimport Bilinear, save_operands, sum_of_terms
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
+from autograd_cy._core.batching.rules import rank_of
 from autograd_cy._core.ops.pointwise.masked_fill import masked_fill
 from autograd_cy._core.ops.products.mm import addmm
 from autograd_cy._core.ops.registry import inplace_op, op
@@ -246,6 +247,8 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1):
 
 
 def batched_addr(call, input, vec1, vec2, *, beta=1, alpha=1):
+    if rank_of(vec1) != 1 or rank_of(vec2) != 1:
+        call.on_sample(input, vec1, vec2, beta=beta, alpha=alpha)           # raises the error
     return sum_of_samples(input, vec1.unsqueeze(1) * vec2, beta, alpha)
 
 

@@ -90,11 +90,11 @@ cdef tuple sampled(object y, object x, object dx, object dim, str operation):
 def batched_areas(call, y, x=None, *, dx=None, dim=-1):
     """Batched points are expanded to full rank, which tells them from points shared by all samples."""
     cdef int rank = rank_of(y), d = one_dim(dim, rank, "trapezoid")
-    if not call.is_batched(x):
-        if x is not None and x.ndim > 1:
-            x = x.reshape((1,) * max(rank + 1 - x.ndim, 0) + tuple(x.shape))
+    if x is None or (x.ndim <= 1 and not call.is_batched(x)):
         return call(call.value(y), x, dx=dx, dim=d + 1)
-    if x.ndim == 1 and rank:
+    if not call.is_batched(x):
+        points = x.reshape((1,) * (1 + max(rank - x.ndim, 0)) + tuple(x.shape))
+    elif x.ndim == 1 and rank:
         if x.shape[0] != y.shape[d]:
             call.on_sample(y, x)
         points = call.value(x).reshape((call.size,) + (1,) * d + tuple(x.shape) + (1,) * (rank - 1 - d))
@@ -103,7 +103,7 @@ def batched_areas(call, y, x=None, *, dx=None, dim=-1):
     rank = points.ndim - 1 - rank
     values = call.front(y)
     values = values.reshape((call.size,) + (1,) * rank + tuple(values.shape[1:]))
-    return call(values, points, dim=d + 1 + rank)
+    return call(values, points, dx=dx, dim=d + 1 + rank)
 
 
 @op(methods=(), batch=batched_areas)
@@ -119,7 +119,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | None = None, di
     values, x, dx, d = sampled(y, x, dx, dim, "trapezoid")
     if values.shape[d] == 0:
         return values.new_zeros(shape_of(<Tensor> values)[:d] + shape_of(<Tensor> values)[d + 1:])
-    return areas(values, x, dx, d).sum(d) / 2
+    return areas(values, x, dx, d).sum(d - values.ndim) / 2
 
 
 @op(methods=(), batch=batched_areas)
@@ -144,7 +144,7 @@ def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float | None
     tensor([1.5000, 4.0000])
     """
     values, x, dx, d = sampled(y, x, dx, dim, "cumulative_trapezoid")
-    return areas(values, x, dx, d).cumsum(d) / 2
+    return areas(values, x, dx, d).cumsum(d - values.ndim) / 2
 
 
 # slopes

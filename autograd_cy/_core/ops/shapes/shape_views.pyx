@@ -192,7 +192,8 @@ def view(input, *size, dtype=None):  # no-cython-lint
 def batched_flatten(call, input, start_dim=0, end_dim=-1):
     cdef object x = call.value(input)
     cdef int rank = rank_of(input)
-    return x.reshape(call.size, 1) if rank == 0 else call(x, wrap_dim(start_dim, rank) + 1, wrap_dim(end_dim, rank) + 1)
+    cdef int start = wrap_dim(start_dim, rank), end = wrap_dim(end_dim, rank)
+    return x.reshape(call.size, 1) if rank == 0 else call(x, start + 1, end + 1)
 
 
 @op(methods=("flatten",), batch=batched_flatten)
@@ -301,6 +302,8 @@ cdef class ExpandBackward0(Node):
 
 def batched_expand(call, input, *sizes):
     cdef object wanted = sizes_of(sizes)
+    if -1 in wanted[:max(len(wanted) - rank_of(input), 0)]:
+        call.on_sample(input, wanted)           # raises the error
     return call(call.aligned(input, len(wanted)), (call.size, *wanted))
 
 

@@ -153,7 +153,7 @@ declare_outputs(Split, like_part)
 declare_outputs(UnbindBackward0, like_part)
 
 
-@op(methods=("split",), linear=Split, batch=Along("dim"))
+@op(methods=("split",), linear=Split, batch=Along("dim", least=1))
 def split(tensor, split_size_or_sections, dim=0):
     """split(tensor, split_size_or_sections, dim=0) -> tuple of Tensors: views of consecutive parts along `dim`.
 
@@ -216,7 +216,7 @@ cdef int link_views(Tensor x, tuple outputs) except -1:
     return 0
 
 
-@op(methods=("split_with_sizes",), batch=Along("dim"))
+@op(methods=("split_with_sizes",), batch=Along("dim", least=1))
 def split_with_sizes(input, split_sizes: Sequence[int], dim=0):
     """split_with_sizes(input, split_sizes, dim=0) -> tuple of Tensors: split() into parts of those sizes.
 
@@ -238,7 +238,7 @@ cdef object section_size(Tensor x, object chunks, int dim, str operation):
     return (total + chunks - 1) // chunks if total else None
 
 
-@op(methods=("chunk",), batch=Along("dim"))
+@op(methods=("chunk",), batch=Along("dim", least=1))
 def chunk(input, chunks: int, dim=0):
     """chunk(input, chunks, dim=0) -> tuple of Tensors: views of up to `chunks` parts along `dim`; the last may be smaller.
 
@@ -252,7 +252,7 @@ def chunk(input, chunks: int, dim=0):
     return split(x, [0] * chunks if size is None else size, d)
 
 
-@op(methods=("unsafe_chunk",), batch=Along("dim"))
+@op(methods=("unsafe_chunk",), batch=Along("dim", least=1))
 def unsafe_chunk(input, chunks: int, dim=0):
     """unsafe_chunk(input, chunks, dim=0) -> tuple of Tensors: chunk() into tensors that autograd does not track as views.
 
@@ -268,7 +268,7 @@ def unsafe_chunk(input, chunks: int, dim=0):
     return unsafe_split_with_sizes(x, [0] * chunks, d) if size is None else unsafe_split(x, size, d)
 
 
-@op(methods=("unsafe_split",), linear=UnsafeSplitBackward0, batch=Along("dim"))
+@op(methods=("unsafe_split",), linear=UnsafeSplitBackward0, batch=Along("dim", least=1))
 def unsafe_split(tensor, split_size: int, dim=0):
     """unsafe_split(tensor, split_size, dim=0) -> tuple of Tensors: split() into tensors that autograd does not track as views.
 
@@ -281,7 +281,7 @@ def unsafe_split(tensor, split_size: int, dim=0):
     return parts_of(UnsafeSplitBackward0, x, split_size, equal_sections(x, split_size, d), d)
 
 
-@op(methods=("unsafe_split_with_sizes",), linear=UnsafeSplitWithSizesBackward0, batch=Along("dim"))
+@op(methods=("unsafe_split_with_sizes",), linear=UnsafeSplitWithSizesBackward0, batch=Along("dim", least=1))
 def unsafe_split_with_sizes(input, split_sizes: Sequence[int], dim=0):
     """unsafe_split_with_sizes(input, split_sizes, dim=0) -> tuple of Tensors: unsafe_split() into parts of those sizes.
 
@@ -294,7 +294,7 @@ def unsafe_split_with_sizes(input, split_sizes: Sequence[int], dim=0):
     return parts_of(UnsafeSplitWithSizesBackward0, x, split_sizes, given_sections(x, split_sizes, d), d)
 
 
-@op(methods=("unbind",), linear=UnbindBackward0, batch=Along("dim"))
+@op(methods=("unbind",), linear=UnbindBackward0, batch=Along("dim", least=1))
 def unbind(input, dim=0):
     """unbind(input, dim=0) -> tuple of Tensors: views of the slices along `dim`, without that dimension.
 

@@ -48,7 +48,12 @@ def view_as_real(input):
     return record_view(ViewAsRealBackward0, (), x, np.expand_dims(x.array, -1).view(parts))
 
 
-@op(methods=(), batch=on_values)
+def batched_complex(call, input):
+    call.check_rank(input, 1, input)
+    return call(call.value(input))
+
+
+@op(methods=(), batch=batched_complex)
 def view_as_complex(input):
     """view_as_complex(input) -> Tensor: a real tensor with last dimension (real, imaginary) viewed as a complex one.
 
