@@ -13,7 +13,7 @@ from autograd_cy._core.graph.saved cimport save_output, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
-    adjoint, columns_first, first_failure, lapack, lower, matrix_argument)
+    adjoint, columns_first, first_failure, lower, matrix_argument, ufunc)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import on_matrices
@@ -83,18 +83,29 @@ cdef tuple factored(Tensor x, bint is_upper, object node_class=LinalgCholeskyExB
 cdef tuple factors(object array):
     """The lower triangular factors, NaN for matrices without one; and the failing minors, or 0."""
     info = np.zeros(array.shape[:-2], np.int32)
-    try:
-        found = lapack("cholesky_lo", np.linalg.cholesky, array)
-        if not np.isnan(found.diagonal(0, -2, -1)).any():
-            return found, info
-    except np.linalg.LinAlgError:
-        pass
-    found = np.full_like(array, np.nan)
-    for index in np.ndindex(info.shape):
+    with np.errstate(all="ignore"):             # LAPACK's failures are NaN
+        found = ufunc("cholesky_lo", single_factors)(array)
+    failed = np.isnan(found.diagonal(0, -2, -1)).any(-1)
+    for place in np.argwhere(failed):
+        index = tuple(place)
         info[index] = failing_minor(array[index])
-        if not info[index]:
-            found[index] = np.linalg.cholesky(array[index])
+        found[index] = np.nan if info[index] else np.linalg.cholesky(array[index])
     return found, info
+
+
+cdef object factor_or_nan(object matrix):
+    try:
+        return np.linalg.cholesky(matrix)
+    except np.linalg.LinAlgError:
+        return np.full_like(matrix, np.nan)
+
+
+def single_factors(array):
+    """The factors one by one, NaN for matrices without one: for a NumPy without the ufunc."""
+    found = np.empty_like(array)
+    for index in np.ndindex(array.shape[:-2]):
+        found[index] = factor_or_nan(array[index])
+    return found
 
 
 cdef int failing_minor(object matrix) except -1:
