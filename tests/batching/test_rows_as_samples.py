@@ -79,3 +79,8 @@ def test_values_for_an_index_count_per_sample():
 
         with pytest.raises((RuntimeError, ValueError), match=r"shape mismatch|broadcast"):
             ag.vmap(write)(X.clone(), ag.tensor([0, 1]))
+
+
+def test_samples_without_dimensions_have_no_range():
+    with pytest.raises(RuntimeError, match="0-dim tensor"):
+        ag.vmap(lambda x: x.narrow(0, 0, 1))(ag.rand(3))

@@ -425,3 +425,28 @@ def test_the_largest_powers(n):
 def test_dimensions_of_a_norm_are_a_tuple():
     with pytest.raises(TypeError, match=r"argument 'dim' must be int or tuple of ints, not range"):
         ag.linalg.norm(ag.ones(2, 2), 1, range(2**62))
+
+
+def test_factors_of_many_matrices_some_of_which_have_none():
+    """One failure made each matrix of the batch cost two calls of NumPy."""
+    good, bad = ag.tensor([[4.0, 2.0], [2.0, 3.0]]), ag.tensor([[1.0, 2.0], [2.0, 1.0]])
+    nan = ag.full((2, 2), float("nan"))
+    found, info = ag.linalg.cholesky_ex(ag.stack([good, bad, -good, nan, good]))
+    assert info.tolist() == [0, 2, 1, 1, 0]
+    assert found[0].equal(ag.linalg.cholesky(good)) and found[4].equal(found[0]) and found[1:4].isnan().all()
+    single = ag.linalg.cholesky_ex(bad)
+    assert single.info == 2 and single.L.isnan().all()
+
+
+@pytest.mark.parametrize("weights, message", [
+    ({"fweights": ag.ones(5, 5, dtype=ag.int64)}, "fweights to have one or fewer dimensions but got fweights with 2"),
+    ({"aweights": ag.ones(5, 5)}, "aweights to have one or fewer dimensions but got aweights with 2"),
+    ({"fweights": ag.ones(5)}, "fweights to have integral dtype but got fweights with Float dtype"),
+    ({"aweights": ag.ones(5, dtype=ag.int64)}, "aweights to have floating point dtype but got aweights with Long dtype"),
+    ({"fweights": ag.ones(4, dtype=ag.int64)}, "same numel as there are observations in the input but got 4 != 5"),
+    ({"fweights": -ag.ones(5, dtype=ag.int64)}, "fweights cannot be negative"),
+    ({"aweights": -ag.ones(5)}, "aweights cannot be negative"),
+])  # fmt: skip
+def test_weights_that_cov_refuses(weights, message):
+    with pytest.raises(RuntimeError, match=message):
+        ag.cov(ag.rand(5), **weights)

@@ -37,7 +37,7 @@ def select(input, dim, index: int):
     return slicing.select(x, d, row)
 
 
-@op(methods=("narrow",), batch=Along("dim"))
+@op(methods=("narrow",), batch=Along("dim", least=1))
 def narrow(input, dim, start: int | Tensor, length: int):
     """narrow(input, dim, start, length) -> Tensor: the view of `length` rows along `dim` from row `start` on.
 

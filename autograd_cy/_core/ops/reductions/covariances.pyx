@@ -5,8 +5,8 @@ import warnings
 import numpy as np
 
 from autograd_cy._core.arrays.buffers cimport dense
-from autograd_cy._core.arrays.dtypes cimport BOOL, code_of
-from autograd_cy._core.graph.record cimport as_tensor, wrap_dim
+from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, type_word
+from autograd_cy._core.graph.record cimport as_tensor, tensor_argument, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.ops.reductions.scaling cimport fourth_powers_fit, scales_of
@@ -17,6 +17,23 @@ from autograd_cy._core.ops.reductions.norms import norm
 from autograd_cy._core.ops.registry import inplace_op, op
 
 cnp.import_array()
+
+
+cdef int check_weights(str name, Tensor weights, Py_ssize_t observations) except -1:
+    cdef bint counts = name == "fweights"
+    cdef int dtype_code = code_of(weights.array)
+    if cnp.PyArray_NDIM(weights.array) > 1:
+        raise RuntimeError(f"cov(): expected {name} to have one or fewer dimensions but got {name} with "
+                           f"{weights.array.ndim} dimensions")
+    if dtype_code == BOOL or dtype_code >= COMPLEX64 or (dtype_code < FLOAT16) != counts:
+        kind = "integral" if counts else "floating point"
+        raise RuntimeError(f"cov(): expected {name} to have {kind} dtype but got {name} with {type_word(dtype_code)} dtype")
+    if cnp.PyArray_SIZE(weights.array) != observations:
+        raise RuntimeError(f"cov(): expected {name} to have the same numel as there are observations in the input but got "
+                           f"{cnp.PyArray_SIZE(weights.array)} != {observations}")
+    if observations and weights.array.min() < 0:
+        raise RuntimeError(f"cov(): {name} cannot be negative")
+    return 0
 
 
 @op(methods=("cov",), batch=sample_by_sample)
@@ -38,6 +55,9 @@ def cov(input, *, correction: int = 1, fweights: Tensor | None = None, aweights:
     if code_of((<Tensor> x).array) == BOOL:
         raise RuntimeError("cov(): bool dtype is not supported for input")
     x = x if x.ndim == 2 else x.reshape(1, -1)
+    for name, given in (("fweights", fweights), ("aweights", aweights)):
+        if given is not None:
+            check_weights(name, tensor_argument(given, "cov", name, 3), x.shape[1])
     if aweights is not None:
         weights = aweights if weights is None else weights * aweights
     total = x.shape[1] if weights is None else weights.sum()
