@@ -7,6 +7,8 @@ generic tests of the toys.
 import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from common import ROOT
@@ -34,16 +36,23 @@ def test_the_places_are_few(kind):
     assert len(places) <= most
 
 
+@pytest.fixture
+def with_toys():
+    """A copy of the project with a toy of each kind."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy_tree(ROOT, Path(folder))
+        for places, _ in KINDS.values():
+            for place in places:
+                place.edit(Path(folder))
+        yield folder
+
+
 @pytest.mark.skipif(not IN_PLACE, reason="the copy takes the objects of a build in place")
-def test_the_places_are_enough(tmp_path):
-    copy_tree(ROOT, tmp_path)
-    for places, _ in KINDS.values():
-        for place in places:
-            place.edit(tmp_path)
+def test_the_places_are_enough(with_toys):
 
     def run(*arguments):
         done = subprocess.run(
-            [sys.executable, *arguments], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(tmp_path)},
+            [sys.executable, *arguments], cwd=with_toys, env=os.environ | {"PYTHONPATH": with_toys},
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout
