@@ -17,6 +17,7 @@ from opinfo import OPS
 
 import autograd_cy as ag
 from autograd_cy import special
+from autograd_cy._compat import HOMES
 from autograd_cy._functional import layers as _layers
 from autograd_cy._functional import names as _names
 from tools.reference import reference
@@ -183,9 +184,11 @@ def test_what_modules_offer_is_what_type_checkers_see():
 
 
 def shown_by_mistake(module, public):
-    """The names of ours that a public module shows by mistake: not in its `__all__`, nor public elsewhere."""
+    """The names of ours that a public module shows by mistake: not in its `__all__`, nor offered at first use, nor public
+    elsewhere."""
+    offered = {*module.__all__, *HOMES.get(module.__name__, ())}
     for name, value in vars(module).items():
-        if name.startswith("_") or name in module.__all__ or (name, id(value)) in public or name in vars(typing):
+        if name.startswith("_") or name in offered or (name, id(value)) in public or name in vars(typing):
             continue
         home = value.__name__ if inspect.ismodule(value) else getattr(value, "__module__", None) or module.__name__
         if home.startswith("autograd_cy") and home != f"{module.__name__}.{name}":
