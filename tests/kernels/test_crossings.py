@@ -56,12 +56,13 @@ BLOCKS = {
     "broadcast_sums.ROWS": 64,
     "random_loops.TILE": 32,  # crossed in test_random_loops.py
     "cofactors.SMALL": 16,  # crossed in test_determinants.py
-    "channel_convolutions.FEWEST": 32,  # crossed in test_channels_last.py, as are the next
+    "channel_convolutions.FEWEST": 64,  # crossed in test_channels_last.py, as are the next
     "channel_convolutions.LINE": 16,
     "channel_convolutions.PATCHES": 1 << 18,
     "channel_convolutions.PLACES": 256,
     "channel_convolutions.TOTALS": 1 << 17,
     "channel_lines.COPIED": 1 << 15,
+    "channel_lines.FEW": 4,
     "channel_lines.FEWEST": 4,
     "channel_taps.HELD": 24 << 10,
     "channel_taps.PLACES": 64,
@@ -76,6 +77,7 @@ BLOCKS = {
     "channel_columns.ROWS": 64,
     "channel_columns.SLICE": 1 << 14,  # crossed in test_channels_last.py
     "channel_windows.LEAST": 16,  # crossed in test_channels_last.py, as are the next
+    "channel_windows.UNROLLED": 4,
     "conv_arrays.FEWEST": 32,  # crossed in test_channels_last.py, as are the next
     "conv_arrays.COLUMNS": 32,
     "conv_arrays.LANES": 16,
