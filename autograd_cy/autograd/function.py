@@ -137,9 +137,7 @@ class Function(metaclass=_FunctionMeta):
         separate = cls.setup_context is not Function.setup_context
         try:
             if separate and (kwargs or len(args) < _parameter_count(cls.forward)):
-                bound = inspect.signature(cls.forward).bind(*args, **kwargs)
-                bound.apply_defaults()  # setup_context sees them as inputs
-                args, kwargs = bound.args, bound.kwargs
+                args, kwargs = _with_defaults(cls.forward, args, kwargs)
             if _watchers:
                 _show(cls, args, kwargs)
             level = _batch_level((args, kwargs)) if _open_levels() else None
@@ -185,6 +183,13 @@ def _apply_batched(cls: type[Function], level: Any, separate: bool, args: tuple[
     from ._function_batches import apply_batched
 
     return apply_batched(cls, level, separate, args, kwargs, Function)
+
+
+def _with_defaults(function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """A call's arguments with the defaults, which setup_context sees as inputs."""
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    return bound.args, bound.kwargs
 
 
 def _parameter_count(function: Callable[..., Any]) -> int:
