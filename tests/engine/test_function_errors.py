@@ -1,7 +1,9 @@
 """autograd.Function: what is refused of forward, backward and jvp, and old ways that are deprecated."""
 
+import sys
+
 import pytest
-from common import define, leaf, tangent
+from common import IS_TORCH, define, leaf, tangent
 
 import autograd_cy as torch
 
@@ -194,3 +196,10 @@ def test_a_complex_gradient_for_a_real_input_is_an_error():
 
     with pytest.raises(RuntimeError, match=r"(?i)complex"):
         Complex.apply(leaf([1.0, 2.0])).sum().backward()
+
+
+@pytest.mark.skipif(IS_TORCH or sys.version_info >= (3, 12), reason="a flaw of CPython 3.11")
+def test_apply_has_few_instructions():
+    """A handler notes the place of its exception as an int. Beyond 256 that is allocated; where all memory is denied, CPython
+    tries it forever."""
+    assert len(Function.apply.__func__.__code__.co_code) // 2 <= 256
