@@ -12,6 +12,7 @@ from .._compat import offered_in_files as _offered_in_files
 from .._compat.missing import getattr_of as _getattr_of
 
 _MODULES = ["constraint_registry", "constraints", "kl", "transforms", "utils"]
+# PyTorch has these in their own modules alone.
 _HIDDEN = {"ConstraintRegistry", "ExpRelaxedCategorical", "LogitRelaxedBernoulli"}
 _HOMES = {
     home: [name for name in names if name not in _HIDDEN and home not in ("constraints", "utils")]

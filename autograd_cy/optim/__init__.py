@@ -10,7 +10,8 @@ from .._compat import names_later as _names_later
 from .._compat import offered_in_files as _offered_in_files
 from .._compat.missing import getattr_of as _getattr_of
 
-_HIDDEN = {"ParamsT"}  # and what is no class
+# Classes are offered: names with a capital letter, but for a type of arguments.
+_HIDDEN = {"ParamsT"}
 _HOMES = {
     home: [name for name in names if name[0].isupper() and name not in _HIDDEN and home != "swa_utils"]
     for home, names in _offered_in_files(__path__[0]).items()

@@ -49,7 +49,6 @@ def with_toys():
 
 @pytest.mark.skipif(not IN_PLACE, reason="the copy takes the objects of a build in place")
 def test_the_places_are_enough(with_toys):
-
     def run(*arguments):
         done = subprocess.run(
             [sys.executable, *arguments], cwd=with_toys, env=os.environ | {"PYTHONPATH": with_toys},

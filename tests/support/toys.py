@@ -22,7 +22,6 @@ class Place:
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
         [number] = [i for i, line in enumerate(lines) if line.startswith(self.before)]
         lines.insert(number, self.text)
-        path.unlink()  # it may be a link to the original
         path.write_text("".join(lines), encoding="utf-8")
 
 
