@@ -191,7 +191,12 @@ cdef ReadyQueue copied(ReadyQueue *queue) except *:
     return copy
 
 
-cdef bint is_argument(Tensor leaf) noexcept:
+cdef bint is_argument_node(Node node) except -1:
+    """Whether the node accumulates for a leaf that end_arguments() marked."""
+    cdef Tensor leaf
+    if type(node) is not AccumulateGrad:
+        return False
+    leaf = leaf_of(node)
     return has_extras(leaf) and leaf.extras.is_argument
 
 
@@ -210,20 +215,22 @@ cdef int claim_roots(GraphTask walk, tuple roots) except -1:
 
 
 cdef int claim_targets(GraphTask walk, Node node) except -1:
-    """Add the targets of a node to the walk."""
+    """Add the targets of a node to the walk. Returns how many it has."""
     cdef Node target
-    cdef int i
+    cdef int i, n = 0
     for i in range(node.n_edges):
         target = target_of(node, i)
         if target is not None:
             walk.claim(target)
-    return 0
+            n += 1
+    return n
 
 
 def depends_on_others(tuple roots, tuple leaves):
     """depends_on_others(roots, leaves) -> bool: whether the roots depend on a leaf that is none of these.
 
-    The leaves of transforms whose functions have returned don't count.
+    The leaves of transforms whose functions have returned don't count. A node without targets counts as a leaf: a view that
+    was made of a leaf under no_grad() requires grad without an edge to it, and may be an argument of an outer transform.
     """
     cdef GraphTask walk = GraphTask.__new__(GraphTask)
     cdef list held = [gradient_node(<Tensor> leaf) for leaf in leaves if (<Tensor> leaf).grad_fn is None]
@@ -237,9 +244,8 @@ def depends_on_others(tuple roots, tuple leaves):
         while k < walk.n_visited:
             node = <Node> walk.visited[k]
             k += 1
-            if type(node) is AccumulateGrad and not notes_of(walk, node).captured and not is_argument(leaf_of(node)):
+            if claim_targets(walk, node) == 0 and not notes_of(walk, node).captured and not is_argument_node(node):
                 return True
-            claim_targets(walk, node)
         return False
     finally:
         walk.clear()
