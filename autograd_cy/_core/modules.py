@@ -7,6 +7,7 @@ import gc
 import os
 import sys
 from contextlib import contextmanager
+from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader, ModuleSpec
 
 try:
@@ -48,6 +49,28 @@ def find_in_library(folder):
         version = ".".join(map(str, sys.version_info[:2]))
         raise ImportError(f"autograd_cy is not compiled for this Python, {version}: there is no {paths[0]}. Install it anew.")
     sys.meta_path.insert(0, LibraryFinder(path, MODULES, FOLDERS))
+
+
+def load(name):
+    """load("autograd_cy._core.graph.node") -> module: import a module of the core, or another one.
+
+    A module of the library is loaded here: importlib's locks, searches and checks would take longer than most modules do.
+    """
+    finder = sys.meta_path[0]
+    if name in sys.modules or not isinstance(finder, LibraryFinder) or name not in finder.modules:
+        return import_module(name)
+    package, _, last = name.rpartition(".")
+    parent = sys.modules.get(package) or import_module(package)
+    spec = finder.find_spec(name)
+    module = sys.modules[name] = spec.loader.create_module(spec)
+    module.__spec__ = spec
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    setattr(parent, last, module)
+    return module
 
 
 def compiled_below(package, path):

@@ -1,6 +1,7 @@
 """The installed package: one version, all data files, no dependency except NumPy."""
 
 import ast
+import importlib.machinery
 import importlib.metadata
 import importlib.resources
 import importlib.util
@@ -8,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+import types
 
 import pytest
 from common import ROOT
@@ -153,6 +155,37 @@ def test_a_module_that_is_missing_is_an_import_error_that_names_it():
     spec = LibraryFinder(state.__file__, [name]).find_spec(name)
     with pytest.raises(ImportError, match=r"does not define module export function .PyInit_nothing"):
         importlib.util.module_from_spec(spec)
+
+
+def test_a_module_that_fails_to_load_stays_absent(monkeypatch):
+    name = "autograd_cy._core.graph.nothing"
+    finder = LibraryFinder(state.__file__, [name])
+    monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
+    with pytest.raises(ImportError, match=r"does not define module export function .PyInit_nothing"):
+        modules.load(name)
+    assert name not in sys.modules
+
+    class Failing(importlib.machinery.ExtensionFileLoader):
+        create_module = staticmethod(lambda spec: types.ModuleType(spec.name))
+
+        def exec_module(self, module):
+            assert sys.modules[name] is module
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(finder, "find_spec", lambda name: importlib.machinery.ModuleSpec(name, Failing(name, "")))
+    with pytest.raises(KeyboardInterrupt):
+        modules.load(name)
+    assert name not in sys.modules and not hasattr(sys.modules["autograd_cy._core.graph"], "nothing")
+
+
+def test_loaded_modules_are_as_importlib_makes_them():
+    for name in sources():
+        module = modules.load(name)
+        package, _, last = name.rpartition(".")
+        assert module is sys.modules[name] is getattr(sys.modules[package], last)
+        assert module.__spec__.name == module.__name__ == name and module.__package__ == package
+        assert module.__spec__.loader is module.__loader__ and module.__file__ == module.__spec__.origin
+    assert modules.load("json") is importlib.import_module("json")
 
 
 def test_a_library_for_another_python_is_an_import_error_that_says_so(tmp_path, monkeypatch):

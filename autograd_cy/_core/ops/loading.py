@@ -1,11 +1,11 @@
 """Loading families of operations: their modules are imported, then their functions and nodes get the common parts."""
 
-from importlib import import_module
 from itertools import islice
 from os.path import dirname
 
 from autograd_cy._core.graph.node import Node, finish_class
 from autograd_cy._core.modules import collector_paused, compiled_below
+from autograd_cy._core.modules import load as load_module
 from autograd_cy._core.ops.overrides import make_overridable
 from autograd_cy._core.ops.registry import OPS
 
@@ -18,7 +18,7 @@ def load(*families):
     with collector_paused():
         for module in compiled_below(__package__, dirname(__file__)):
             if module.split(".")[-2] in families:
-                import_module(module)
+                load_module(module)
     for op in islice(OPS.values(), _finished, None):
         make_overridable(op.function)
     _finished = len(OPS)
