@@ -34,7 +34,7 @@ DEBUG, SANITIZE, PROFILE = is_on("DEBUG"), is_on("SANITIZE"), is_on("PROFILE")
 BUILD = Path("build", "debug" if DEBUG else "sanitize" if SANITIZE else "profile" if PROFILE else "release")
 CORE = Path("autograd_cy", "_core")
 KERNELS = CORE / "kernels"
-HEADERS = [CORE / "runtime", KERNELS, CORE / "ops"]
+HEADERS = [CORE / "runtime", CORE / "recording", CORE / "parallel", KERNELS, CORE / "ops"]
 JOBS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 # Helpers that Cython would otherwise paste into every module (typed memoryviews: 175 kB each).
@@ -86,7 +86,8 @@ else:   # no unwind tables for debuggers in a library without names: 4 % of its 
 if PROFILE:  # the code of a release, but with walkable stacks; tools/lens reads its lines and names
     UNIX_FLAGS += ["-fno-omit-frame-pointer"]
 # -O3 pays for code that runs in each step (2 % of a chain). For the rest -Os costs 1 % per operation and is a third smaller.
-HOT = [CORE / "runtime", CORE / "arrays", KERNELS, CORE / "graph", CORE / "engine", CORE / "ops" / "pointwise"]
+HOT = [CORE / name for name in ("runtime", "recording", "parallel", "arrays", "graph", "engine")]
+HOT += [KERNELS, CORE / "ops" / "pointwise"]
 # With checks, compile time counts more than test time: -Og compiles 40 % faster than -O1.
 OPTIMIZED, HOT_OPTIMIZED = ("-Og", "-O1") if DEBUG else ("-O1", "-O1") if SANITIZE else ("-Os", "-O3")
 SANITIZERS = ["-fsanitize=address,undefined"] if SANITIZE else []

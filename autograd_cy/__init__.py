@@ -25,6 +25,7 @@ from ._core.engine import (
 )
 from ._core.engine import function_node as _function_node
 from ._core.graph import node as _node
+from ._core.graph import node_life as _node_life
 from ._core.graph import saved_tensor as _saved_tensor
 from ._core.graph.tensor import Tensor
 from ._core.runtime import lifetime as _lifetime
@@ -79,7 +80,7 @@ _LATER = {
     "_compat.alias": "install_as_torch",
     "_compat.errors": "AcceleratorError OutOfMemoryError",
     "_core.ops.nn.embedding": "embedding_renorm_",
-    "_core.runtime.threads": "get_num_threads",
+    "_core.parallel.threads": "get_num_threads",
     "_creation.indices": "tril_indices triu_indices",
     "_creation.progressions": "range vander",
     "_creation.sequences": "arange linspace logspace",
@@ -173,6 +174,6 @@ __getattr__, __dir__ = _names_at(
     _getattr_of(__name__, "torch"),
 )
 
-_node.finish_class(_node.Node)
+_node_life.finish_class(_node.Node)
 _lifetime.refuse_new(dtype)
 _lifetime.refuse_new(_saved_tensor.SavedTensor)

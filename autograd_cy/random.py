@@ -13,7 +13,7 @@ import numpy as _np
 from ._core.arrays.dtypes import kind_of as _kind_of
 from ._core.batching.levels import open_levels as _open_levels
 from ._core.graph.tensor import Tensor
-from ._core.graph.tensor import from_array as _from_array
+from ._core.graph.tensor_arrays import from_array as _from_array
 from ._core.ops.overrides import handle_torch_function
 from ._core.ops.random_fills import new_integers as _new_integers
 from ._core.ops.random_fills import new_random as _new_random

@@ -12,7 +12,8 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
-from .._core.graph.tensor import Tensor, extend
+from .._core.graph.tensor import Tensor
+from .._core.graph.tensor_class import extend
 from . import PACKAGE
 
 

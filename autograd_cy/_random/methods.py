@@ -10,7 +10,8 @@ from .._core.arrays.dtypes import finfo_of, kind_of
 from .._core.batching.batched import levels_of
 from .._core.batching.levels import open_levels
 from .._core.batching.rules import refusal_of_write
-from .._core.graph.tensor import Tensor, array_of
+from .._core.graph.tensor import Tensor
+from .._core.graph.tensor_arrays import array_of
 from .._core.ops.drawing import drawing_levels, drawn_array
 from .._core.ops.overrides import extend_overridable
 from .._core.ops.random_fills import (

@@ -13,7 +13,8 @@ import numpy as np
 from .._core.arrays.dtypes import kind_of
 from .._core.batching.batched import is_batched, one_sample
 from .._core.batching.levels import open_levels
-from .._core.graph.tensor import Tensor, array_of
+from .._core.graph.tensor import Tensor
+from .._core.graph.tensor_arrays import array_of
 from .._core.ops.drawing import drawn_array, drawn_with
 from .._core.ops.operations import OPS
 from .._core.ops.out_argument import check_out, into

@@ -2,8 +2,8 @@
 
 import warnings
 
+from .._core.parallel.threads import set_kernel_threads
 from .._core.runtime.entry import public
-from .._core.runtime.threads import set_kernel_threads
 
 
 @public

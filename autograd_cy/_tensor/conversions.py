@@ -12,7 +12,9 @@ from .._core.arrays.dtypes import all_dtypes, convert, get_default
 from .._core.arrays.formats import checked, suggested
 from .._core.batching.rules import batched_new, batched_new_full, on_first_value, on_values
 from .._core.graph import hooks
-from .._core.graph.tensor import Tensor, array_of, extend, from_array, metadata_of
+from .._core.graph.tensor import Tensor
+from .._core.graph.tensor_arrays import array_of, from_array, metadata_of
+from .._core.graph.tensor_class import extend
 from .._core.ops.overrides import extend_overridable
 from .._core.ops.shapes import shape
 from .._core.runtime.entry import public

@@ -7,9 +7,11 @@ from .. import autograd
 from .._compat import PACKAGE
 from .._core.batching.batched import is_batched
 from .._core.batching.rules import on_values
-from .._core.graph import hooks, node
+from .._core.graph import hooks, node_attributes
 from .._core.graph.layouts import declare_gradient
-from .._core.graph.tensor import Tensor, data_of, extend
+from .._core.graph.tensor import Tensor
+from .._core.graph.tensor_arrays import data_of
+from .._core.graph.tensor_class import extend
 from .._core.ops.overrides import extend_overridable
 from .._core.ops.shapes import shape
 from .._core.runtime.entry import public, show_one_frame
@@ -168,5 +170,5 @@ def _metadata(shape, dtype):
     return InputMetadata(shape, dtype)
 
 
-node.set_metadata_function(_metadata)
+node_attributes.set_metadata_function(_metadata)
 extend("warn_grad_of_non_leaf", warn_grad_of_non_leaf)

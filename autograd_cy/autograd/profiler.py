@@ -4,7 +4,7 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from .._compat.missing import getattr_of as _getattr_of
-from .._core.runtime.events import is_recording as _profiler_enabled
+from .._core.recording.events import is_recording as _profiler_enabled
 from .._core.runtime.once import warn_user as _warn_user
 from ..profiler._event_list import EventList
 from ..profiler._events import FunctionEvent

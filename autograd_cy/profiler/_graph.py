@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph import survey
-from .._core.graph.holdings import holdings_of
 from .._core.graph.tensor import Tensor
+from .._core.inspection import survey
+from .._core.inspection.holdings import holdings_of
 
 _LEAF = 2  # the kind of memory that is a leaf's
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from .._core.ops.operations import OPS
-from .._core.runtime.raw_events import Array, Frame
+from .._core.recording.raw_events import Array, Frame
 from ._calls import LARGE, OWNED, Calls, calls_by_line
 from ._format import format_memory, format_time
 from ._operands import nbytes_of, shown_line, source_of

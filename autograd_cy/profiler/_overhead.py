@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from .._core.ops.costs import allocation_ns, event_ns, type_choice_ns
 from .._core.ops.operations import OPS
-from .._core.runtime.raw_events import Array, Frame
-from .._core.runtime.recorder import Recorder
+from .._core.recording.raw_events import Array, Frame
+from .._core.recording.recorder import Recorder
 from .._creation.filled import full
 from ..autograd.grad_mode import enable_grad, no_grad
 from ._format import format_time

@@ -4,7 +4,7 @@ import contextlib
 from types import TracebackType
 from typing import Any
 
-from .._core.runtime.events import begin_region, end_region
+from .._core.recording.events import begin_region, end_region
 
 
 class record_function(contextlib.ContextDecorator):

@@ -6,8 +6,8 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
+from .._core.recording.recorder import Recorder
 from .._core.runtime.once import warn_once, warn_user
-from .._core.runtime.recorder import Recorder
 from ._event_list import EventList
 from ._events import FunctionEventAvg
 from ._function_events import function_events_of

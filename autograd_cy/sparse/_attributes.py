@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays.dtypes import convert
-from .._core.graph import node
-from .._core.graph.tensor import Tensor, array_of, from_array
+from .._core.graph import accumulate_grad
+from .._core.graph.tensor import Tensor
+from .._core.graph.tensor_arrays import array_of, from_array
 from .._core.ops.shapes.shape import replace_array
 from .._types import Size, device, on_cpu
 from .._types.layout import sparse_coo, sparse_csr, strided
@@ -204,7 +205,7 @@ def retain_grad(self: Any) -> None:
 
 @implements("place_of")
 def grad_fn(self: Any) -> Any:
-    return None if self.is_leaf else node.gradient_node(self)
+    return None if self.is_leaf else accumulate_grad.gradient_node(self)
 
 
 # copies

@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 import pytest
-from autograd_cy._core.runtime.thresholds import get_thresholds, set_threshold
+from autograd_cy._core.parallel.thresholds import get_thresholds, set_threshold
 from common import ROOT
 from crossings import LEVELS, MOST, Checker, Trials, combinations, layouts_for, levels_of, rng_of
 from op_calls import Call, run_backward, samples_of, to_numpy

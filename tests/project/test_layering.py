@@ -17,7 +17,7 @@ SUFFIXES = (".py", ".pyx", ".pxd", ".pyx.in")
 # know nothing of each other. `_library_contents` is written by an installation, `__init__` is the core itself.
 FOLDERS = [
     ["_library_contents"], ["modules"], ["__init__"],
-    ["runtime"], ["arrays"], ["kernels", "graph"], ["writes", "batching"],
+    ["runtime"], ["recording"], ["parallel"], ["arrays"], ["kernels", "graph"], ["inspection", "writes", "batching"],
     ["engine", "ops", "optim"],
 ]  # fmt: skip
 
@@ -31,7 +31,7 @@ FAMILIES = [
 # Function pointers that a folder calls and one above it fills in: an arrow upwards that no import shows.
 POINTERS = {
     "engine.engine.run_in_parallel": "engine.sharing",
-    "graph.node.accumulate": "engine.input_buffer",
+    "graph.accumulate_grad.accumulate": "engine.input_buffer",
     "graph.record.renew_tangent": "writes.views",
     "graph.samples.jvp_by_samples": "batching.rules",
     "graph.samples.of_samples": "batching.rules",
@@ -41,7 +41,7 @@ POINTERS = {
     "graph.saved.tell_history": "engine.engine",
     "graph.operators.step": "ops.overrides",
     "graph.tensor.renew": "writes.views",
-    "runtime.events.watch_calls": "ops.overrides",
+    "recording.events.watch_calls": "ops.overrides",
     "runtime.reentry.turn_taker": "engine.parallel_walk",
 }
 
@@ -50,8 +50,14 @@ POINTERS = {
 ROOMS = ["_compat", "_types", "_creation", "_random", "_memory"]
 ROOM_OF = {"random": "_random", "torch_version": "_compat"}  # public modules that belong to one of them
 
-# The only circle: a tensor knows the node that made it, a node the tensors that it saved.
-PAIR = {f"_core.graph.{module}" for module in ("tensor", "node", "saved", "saved_tensor")}
+# The only circle: a tensor knows the node that made it, a node the tensors that it saved. Their parts belong to it.
+PAIR = {
+    f"_core.graph.{module}"
+    for module in (
+        *("tensor", "tensor_arrays", "tensor_class", "tensor_gradient", "tensor_life", "tensor_views"),
+        *("node", "node_attributes", "node_hooks", "node_life", "accumulate_grad", "saved", "saved_tensor"),
+    )
+}
 
 FROM = re.compile(r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+c?import[ \t]+(\([^)]*\)|[^\n;]+)", re.MULTILINE)
 PLAIN = re.compile(r"^[ \t]*c?import[ \t]+([^\n;]+)", re.MULTILINE)

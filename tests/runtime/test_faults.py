@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
+from autograd_cy._core.recording.events import is_recording
+from autograd_cy._core.recording.recorder import Recorder
 from autograd_cy._core.runtime.faults import fail_allocations, stop_failing
 from common import in_threads
 from fault_scenarios import SCENARIOS, leaf
@@ -16,8 +18,6 @@ from opinfo import DIFFERENTIABLE
 import autograd_cy as ag
 from autograd_cy._core.graph import duals
 from autograd_cy._core.runtime import lifetime, modes, state
-from autograd_cy._core.runtime.events import is_recording
-from autograd_cy._core.runtime.recorder import Recorder
 
 pytestmark = [
     pytest.mark.skipif(not state.is_debug_build(), reason="allocations can be made to fail in the debug build only"),

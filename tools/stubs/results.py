@@ -118,17 +118,16 @@ CORE = {
             "swap_modes": "Any",
         },
     ),
-    "graph.node": (
-        ["Node", "AccumulateGrad"],
-        {"declare_linear": "None", "drop_spares": "None", "finish_class": "None", "gradient_node": "Node",
-         "set_metadata_function": "None"},
-    ),
+    "graph.node": (["Node"], {"declare_linear": "None"}),
+    "graph.accumulate_grad": (["AccumulateGrad"], {"gradient_node": "Node"}),
+    "graph.node_attributes": ([], {"set_metadata_function": "None"}),
+    "graph.node_life": ([], {"drop_spares": "None", "finish_class": "None"}),
     "arrays.pool": ([], {"give_all_back": "None", "memory_stats": "dict[str, int]", "set_cache_limit": "int", "trim": "bool"}),
     "arrays.buffers": ([], {"drop_shelves": "None"}),
     "graph.creation_hooks": ([], {"enter_creation_hook": "Any", "leave_creation_hook": "None"}),
-    "graph.holdings": ([], {"holdings_of": "dict[str, np.ndarray[Any, Any]]"}),
-    "graph.listing": ([], {"lines_of": "tuple[np.ndarray[Any, Any], ...]"}),
-    "graph.survey": (
+    "inspection.holdings": ([], {"holdings_of": "dict[str, np.ndarray[Any, Any]]"}),
+    "inspection.listing": ([], {"lines_of": "tuple[np.ndarray[Any, Any], ...]"}),
+    "inspection.survey": (
         [],
         {
             "depths_of": "np.ndarray[Any, Any]",
@@ -274,15 +273,15 @@ CORE = {
     "ops.shapes.concatenation": ([], {"cat": "Tensor", "stack": "Tensor"}),
     "runtime.entry": ([], {"answer_errors": "None", "public": "_F", "show_one_frame": "None"}),
     "runtime.module_slots": ([], {"call_module": "Any", "fill_slots": "None", "set_up": "None"}),
-    "runtime.recorder": (["Recorder"], {}),
-    "runtime.events": ([], {"begin_region": "Any", "end_region": "None", "is_recording": "bool"}),
+    "recording.recorder": (["Recorder"], {}),
+    "recording.events": ([], {"begin_region": "Any", "end_region": "None", "is_recording": "bool"}),
     "ops.costs": (
         [],
         {"allocation_ns": "tuple[float, float]", "event_ns": "float", "type_choice_ns": "float"},
     ),
     "runtime.lifetime": ([], {"live_objects": "dict[str, int]", "on_collection": "None", "refuse_new": "None"}),
     "runtime.state": ([], {"is_debug_build": "bool"}),
-    "runtime.threads": (
+    "parallel.threads": (
         [],
         {"get_num_threads": "int", "has_threads": "bool", "set_kernel_threads": "None", "usual_threads": "int"},
     ),
@@ -305,19 +304,12 @@ CORE = {
         },
     ),
     "engine.unchain": ([], {"unchain": "Tensor", "unchain_backward": "Tensor"}),
-    "graph.tensor": (
-        ["TensorBase", "Tensor"],
-        {
-            "array_of": "_Array",
-            "attached": "list[Any]",
-            "data_of": "Tensor",
-            "drop_spares": "None",
-            "extend": "None",
-            "from_array": "Tensor",
-            "metadata_of": "_Array",
-            "name_tensor": "None",
-            "numpy": "_Array",
-            "sharing": "Tensor",
-        },
+    "graph.tensor": (["TensorBase", "Tensor"], {}),
+    "graph.tensor_arrays": (
+        [],
+        {"array_of": "_Array", "data_of": "Tensor", "from_array": "Tensor", "metadata_of": "_Array", "numpy": "_Array",
+         "sharing": "Tensor"},
     ),
+    "graph.tensor_class": ([], {"attached": "list[Any]", "extend": "None", "name_tensor": "None"}),
+    "graph.tensor_life": ([], {"drop_spares": "None"}),
 }

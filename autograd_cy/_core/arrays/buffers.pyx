@@ -17,11 +17,11 @@ from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, DESCR, ITEMSIZE, as_dtype, code_of, dtype, dtype_of, is_half
 from autograd_cy._core.arrays.pool cimport UNKNOWN, is_on, memory_handler, put_back, rows_in, take
+from autograd_cy._core.parallel.thresholds cimport thresholds
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.faults cimport serves_again
 from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, is_unique, take_over
 from autograd_cy._core.runtime.own cimport ARRAYS, declare_store, declared_store
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 

@@ -21,9 +21,9 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport flat, is_flat, lay_out, new_array, strided_view
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, INT64, code_of
 from autograd_cy._core.arrays.orders cimport MAX_DIMS, copy_in_order
+from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport parallel_for
 
 cnp.import_array()
 

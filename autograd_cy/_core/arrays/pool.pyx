@@ -20,7 +20,7 @@ from cpython.pycapsule cimport PyCapsule_New
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset, strcpy
 
-from autograd_cy._core.runtime.events cimport note_memory, recorders_on
+from autograd_cy._core.recording.events cimport note_memory, recorders_on
 from autograd_cy._core.runtime.faults cimport Allocator, Handler, is_denied
 from autograd_cy._core.runtime.free_threading cimport Spin, peek_size, spin, store_size, unspin
 

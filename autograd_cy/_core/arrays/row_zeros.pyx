@@ -24,8 +24,8 @@ from libc.string cimport memset
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport ITEMSIZE
 from autograd_cy._core.arrays.pool cimport KNOWN, NOTED, UNKNOWN, ZERO_ELSEWHERE, Rows, memory_handler, rows_in, size_of
+from autograd_cy._core.parallel.thresholds cimport thresholds
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 

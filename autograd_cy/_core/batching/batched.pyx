@@ -34,7 +34,9 @@ from autograd_cy._core.graph.duals cimport (
 from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport new_node, record, set_tangent, tangent_of, tangents_now
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, share_version, wants_grad
+from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
+from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.tensor_views cimport share_version
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD

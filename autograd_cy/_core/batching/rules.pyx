@@ -25,11 +25,12 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport wrap_dim
 cimport autograd_cy._core.graph.samples as samples_module
 from autograd_cy._core.graph.saved cimport tangents_of
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.state cimport FORWARD_AD, thread_state
 
-from autograd_cy._core.graph.node import place_of
+from autograd_cy._core.graph.node_attributes import place_of
 
 cnp.import_array()
 

@@ -7,8 +7,10 @@ import numpy as np
 
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport code_of
-from autograd_cy._core.graph.node cimport Node, gradient_node
-from autograd_cy._core.graph.tensor cimport Tensor, make_current, new_tensor, wants_grad
+from autograd_cy._core.graph.accumulate_grad cimport gradient_node
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.tensor cimport Tensor, make_current, wants_grad
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.graph.edges import GradientEdge

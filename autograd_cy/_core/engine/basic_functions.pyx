@@ -3,10 +3,12 @@
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport code_of, is_differentiable
+from autograd_cy._core.graph.accumulate_grad cimport connect
 from autograd_cy._core.graph.layouts cimport is_sparse
-from autograd_cy._core.graph.node cimport Node, connect
+from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport new_node
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, wants_grad
+from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 
 
 @cython.final

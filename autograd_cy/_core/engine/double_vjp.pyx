@@ -9,7 +9,8 @@ import numpy as np
 from autograd_cy._core.arrays.dtypes cimport code_of, is_differentiable
 from autograd_cy._core.graph.node cimport Node
 cimport autograd_cy._core.graph.saved as saved_module
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, wants_grad
+from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
 from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS

@@ -22,7 +22,7 @@ from autograd_cy._core.graph.op_hooks cimport is_logged
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved_hooks cimport put_hooks_back
 from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, end, recorders_on
+from autograd_cy._core.recording.events cimport ENGINE, Span, begin_named, end, recorders_on
 from autograd_cy._core.runtime.free_threading cimport load_pointer
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.runtime.recursion cimport check_room, deepest_backward, has_room

@@ -14,7 +14,7 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.runtime.free_threading cimport Hold, add_int, hold, let_go
 
-from autograd_cy._core.runtime.threads import share_cores
+from autograd_cy._core.parallel.threads import share_cores
 
 cdef object guard = object()        # the lock of all that follows
 cdef list workers = []

@@ -9,19 +9,21 @@ from autograd_cy._core.engine.function_node cimport FunctionNode
 from autograd_cy._core.engine.function_results cimport Origin, metadata_of, tangent_owner
 from autograd_cy._core.engine.intermediates cimport (
     ATTRIBUTE, SAVED, SAVED_FOR_JVP, follow, intermediate, is_intermediate)
+from autograd_cy._core.graph.accumulate_grad cimport connect
 from autograd_cy._core.graph.anomaly cimport note_trace
 from autograd_cy._core.graph.creation_hooks cimport announce
 from autograd_cy._core.graph.duals cimport DualLevels, see_again, see_up_to, visible_levels
 from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.nans cimport check_results
-from autograd_cy._core.graph.node cimport BOXED, connect
+from autograd_cy._core.graph.node cimport BOXED
 from autograd_cy._core.graph.op_hooks cimport observe_forward
 from autograd_cy._core.graph.record cimport set_tangents
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor, save, seal
-from autograd_cy._core.graph.tensor cimport (
-    AMONG_SEVERAL, IN_FUNCTION, Tensor, link_view, new_tensor, share_version, wants_grad)
+from autograd_cy._core.graph.tensor cimport AMONG_SEVERAL, IN_FUNCTION, Tensor, wants_grad
+from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.tensor_views cimport link_view, share_version
+from autograd_cy._core.recording.events cimport FUNCTION, Span, begin_named, end, recorders_on
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.events cimport FUNCTION, Span, begin_named, end, recorders_on
 from autograd_cy._core.runtime.inference cimport save_error
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes, own_modes
 from autograd_cy._core.runtime.recursion cimport check_room

@@ -9,11 +9,13 @@ from autograd_cy._core.engine.function_results cimport (
 from autograd_cy._core.engine.graph_task cimport GraphTask, current_task, leads_on
 from autograd_cy._core.engine.intermediates cimport (
     SAVED, SAVED_FOR_JVP, hide_attributes, refused, refusing, show_attributes)
-from autograd_cy._core.graph.node cimport BOXED, Node, metadata_like, target_of
+from autograd_cy._core.graph.node cimport BOXED, Node, target_of
+from autograd_cy._core.graph.node_attributes cimport metadata_like
 from autograd_cy._core.graph.saved cimport freed_error
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor, handles
-from autograd_cy._core.graph.tensor cimport Tensor, version_of
-from autograd_cy._core.runtime.events cimport FUNCTION, Span, begin_named, end, recorders_on
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_views cimport version_of
+from autograd_cy._core.recording.events cimport FUNCTION, Span, begin_named, end, recorders_on
 from autograd_cy._core.runtime.state cimport thread_state
 
 from autograd_cy._core.runtime.argument_errors import wrong_self

@@ -6,7 +6,9 @@ from autograd_cy._core.arrays.buffers cimport new_zeros
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of, is_differentiable
 from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, version_of
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.tensor_views cimport version_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.writes.views cimport tangent_base
 

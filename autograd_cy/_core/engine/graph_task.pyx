@@ -17,11 +17,10 @@ from autograd_cy._core.batching.batched cimport batched
 from autograd_cy._core.engine.backward_arguments cimport target_node, target_number
 from autograd_cy._core.engine.ready_queue cimport free_queue
 from autograd_cy._core.graph.node cimport Node, Scratch, target_of
-from autograd_cy._core.graph.tensor cimport new_tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.free_threading cimport (
-    Hold, add_int, add_long_long, hold, let_go, load_int, peek_pointer, store_int)
-from autograd_cy._core.runtime.free_threading cimport claim as claim_pointer
+    Hold, add_int, add_long_long, claim as claim_pointer, hold, let_go, load_int, peek_pointer, store_int)
 from autograd_cy._core.runtime.state cimport thread_state
 
 cnp.import_array()

@@ -43,14 +43,16 @@ from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.arrays.region cimport repeats_places, spans_meet
 from autograd_cy._core.arrays.row_zeros cimport confirm_rows, expect_rows, forget_rows
 from autograd_cy._core.graph.layouts cimport is_sparse
-cimport autograd_cy._core.graph.node as node_module
+cimport autograd_cy._core.graph.accumulate_grad as accumulate_grad_module
 from autograd_cy._core.graph.node cimport Node, Request, Scratch
-from autograd_cy._core.graph.tensor cimport ANY_TYPE, Tensor, bump_version, new_tensor
+from autograd_cy._core.graph.tensor cimport ANY_TYPE, Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.tensor_views cimport bump_version
 from autograd_cy._core.kernels.adding cimport add_into, adding_kernel
 from autograd_cy._core.kernels.copies cimport copied
 from autograd_cy._core.kernels.loops cimport evaluate
+from autograd_cy._core.recording.events cimport ENGINE, Span, begin_named, end, recorders_on
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.events cimport ENGINE, Span, begin_named, end, recorders_on
 from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, let_go
 from autograd_cy._core.runtime.inference cimport check_write
 from autograd_cy._core.runtime.modes cimport current_mode
@@ -361,4 +363,4 @@ cdef Tensor first_recorded(Tensor leaf, Tensor g):
     return g.clone() if cnp.PyArray_IS_C_CONTIGUOUS(g.array) else (<object> g).contiguous()
 
 
-node_module.accumulate = accumulate
+accumulate_grad_module.accumulate = accumulate

@@ -31,7 +31,9 @@ from autograd_cy._core.graph.duals cimport Tangent, is_visible_number
 from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport NOTHING, Node
 from autograd_cy._core.graph.record cimport has_tangent, new_node, tangents_now
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, share_version, wants_grad
+from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
+from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.tensor_views cimport share_version
 from autograd_cy._core.graph.versions cimport VersionCounter
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.location cimport PACKAGE

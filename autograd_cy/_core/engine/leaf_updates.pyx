@@ -6,12 +6,14 @@ them before it adds any. So a node or hook that fails earlier leaves every leaf 
 
 from autograd_cy._core.engine.graph_task cimport SEEN, GraphTask, as_seen
 from autograd_cy._core.engine.input_buffer cimport accumulate, check_accumulate
+from autograd_cy._core.graph.accumulate_grad cimport leaf_of
 from autograd_cy._core.graph.hooks cimport run_post_accumulate_hooks, run_post_hooks, run_pre_hooks
 from autograd_cy._core.graph.layouts cimport is_sparse
-from autograd_cy._core.graph.node cimport (
-    Node, NodeHooks, existing_hooks, held_at, leaf_of, post_accumulate_slot, post_hooks_slot, pre_hooks_slot)
+from autograd_cy._core.graph.node cimport Node, NodeHooks, held_at, post_accumulate_slot, post_hooks_slot, pre_hooks_slot
+from autograd_cy._core.graph.node_hooks cimport existing_hooks
 from autograd_cy._core.graph.op_hooks cimport observe_end, observe_start
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.state cimport thread_state
 

@@ -3,7 +3,9 @@
 from cpython.object cimport PyObject
 
 from autograd_cy._core.engine.graph_task cimport GraphTask, notes_of
-from autograd_cy._core.graph.node cimport AccumulateGrad, Node, Scratch, existing_hooks, has_hooks
+from autograd_cy._core.graph.accumulate_grad cimport AccumulateGrad
+from autograd_cy._core.graph.node cimport Node, Scratch
+from autograd_cy._core.graph.node_hooks cimport existing_hooks, has_hooks
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.free_threading cimport Spin, spin, unspin
 

@@ -42,7 +42,8 @@ from autograd_cy._core.engine.ready_queue cimport pop, push
 from autograd_cy._core.engine.walk cimport give_up_saved, taken_out
 from autograd_cy._core.engine.walk_plan cimport Place, Plan
 from autograd_cy._core.engine.watched cimport gradients_together, is_seen, searched_gradient
-from autograd_cy._core.graph.node cimport BOXED, AccumulateGrad, Node, Request, Scratch, leaf_of, target_of
+from autograd_cy._core.graph.accumulate_grad cimport AccumulateGrad, leaf_of
+from autograd_cy._core.graph.node cimport BOXED, Node, Request, Scratch, target_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 cimport autograd_cy._core.runtime.reentry as reentry
 from autograd_cy._core.runtime.free_threading cimport (

@@ -13,8 +13,10 @@ from autograd_cy._core.batching.rules cimport sample_of, stacked
 from autograd_cy._core.engine.graph_task cimport GraphTask, as_seen, notes_of
 from autograd_cy._core.engine.input_buffer cimport add_gradient, vjp_into_buffer, vjp_into_grad
 from autograd_cy._core.engine.ready_queue cimport push
+from autograd_cy._core.graph.accumulate_grad cimport AccumulateGrad, leaf_of
 from autograd_cy._core.graph.layouts cimport is_sparse, sparse_type
-from autograd_cy._core.graph.node cimport AccumulateGrad, Node, Request, Scratch, existing_hooks, leaf_of
+from autograd_cy._core.graph.node cimport Node, Request, Scratch
+from autograd_cy._core.graph.node_hooks cimport existing_hooks
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

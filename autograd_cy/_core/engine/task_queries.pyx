@@ -7,7 +7,8 @@ from libc.string cimport memcpy
 from autograd_cy._core.engine.backward_arguments cimport check_ends, check_inputs, target_node
 from autograd_cy._core.engine.graph_task cimport GraphTask, count_running, current_task, leads_on, new_task, notes_of
 from autograd_cy._core.engine.ready_queue cimport Ready, ReadyQueue, free_queue, pop, push
-from autograd_cy._core.graph.node cimport AccumulateGrad, Node, gradient_node, leaf_of, target_of
+from autograd_cy._core.graph.accumulate_grad cimport AccumulateGrad, gradient_node, leaf_of
+from autograd_cy._core.graph.node cimport Node, target_of
 from autograd_cy._core.graph.tensor cimport Tensor, extras_of_tensor, has_extras, wants_grad
 from autograd_cy._core.runtime.state cimport ThreadState, thread_state
 

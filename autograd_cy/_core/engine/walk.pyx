@@ -13,14 +13,16 @@ from autograd_cy._core.engine.input_buffer cimport accumulate, as_leaf_asks
 from autograd_cy._core.engine.leaf_updates cimport update_leaf
 from autograd_cy._core.engine.propagation cimport as_array, propagate
 from autograd_cy._core.engine.watched cimport has_node_hooks, is_seen, propagate_searched, propagate_together
+from autograd_cy._core.graph.accumulate_grad cimport AccumulateGrad, leaf_of
 from autograd_cy._core.graph.hooks cimport keep_retained, run_tensor_hooks
 from autograd_cy._core.graph.node cimport (
-    BOXED, HANDLE, AccumulateGrad, Node, NodeExtras, NodeHooks, Scratch, check_output_sizes, existing_hooks, has_hooks,
-    has_node_extras, held_at, leaf_of, retained_slot, tensor_hooks_slot)
+    BOXED, HANDLE, Node, NodeExtras, NodeHooks, Scratch, check_output_sizes, has_node_extras, held_at, retained_slot,
+    tensor_hooks_slot)
+from autograd_cy._core.graph.node_hooks cimport existing_hooks, has_hooks
 from autograd_cy._core.graph.saved_tensor cimport unpacks
 from autograd_cy._core.graph.tensor cimport Tensor, has_extras
+from autograd_cy._core.recording.events cimport Span, begin_node, end, note_what_followed
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.events cimport Span, begin_node, end, note_what_followed
 from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, is_unset, let_go, peek_pointer
 from autograd_cy._core.runtime.state cimport ThreadState, thread_state
 

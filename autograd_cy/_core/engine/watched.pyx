@@ -15,7 +15,8 @@ from autograd_cy._core.graph.hooks cimport run_post_hooks, run_pre_hooks
 from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.nans cimport first_nan, gradient_error
 from autograd_cy._core.graph.node cimport (
-    BOXED, Node, NodeHooks, existing_hooks, held_at, post_accumulate_slot, post_hooks_slot, pre_hooks_slot)
+    BOXED, Node, NodeHooks, held_at, post_accumulate_slot, post_hooks_slot, pre_hooks_slot)
+from autograd_cy._core.graph.node_hooks cimport existing_hooks
 from autograd_cy._core.graph.op_hooks cimport observe_end, observe_start
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp

@@ -11,13 +11,16 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport dense_copy
 from autograd_cy._core.arrays.dtypes cimport code_of
+from autograd_cy._core.graph.accumulate_grad cimport gradient_node
 from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport (
-    Node, NodeHooks, existing_hooks, existing_hooks_of_leaf, gradient_node, held_at, hooks_of, hooks_of_tensor,
-    post_accumulate_slot, post_hooks_slot, pre_hooks_slot, retained_slot, tensor_hooks_slot)
-from autograd_cy._core.graph.tensor cimport Tensor, make_current, new_tensor, type_name, wants_grad
+    Node, NodeHooks, held_at, post_accumulate_slot, post_hooks_slot, pre_hooks_slot, retained_slot, tensor_hooks_slot)
+from autograd_cy._core.graph.node_hooks cimport existing_hooks, existing_hooks_of_leaf, hooks_of, hooks_of_tensor
+from autograd_cy._core.graph.tensor cimport Tensor, make_current, wants_grad
+from autograd_cy._core.graph.tensor_gradient cimport type_name
+from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.recording.events cimport HOOK, Span, begin, end, recorders_on
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.events cimport HOOK, Span, begin, end, recorders_on
 from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, is_unset, let_go, set_once
 
 from autograd_cy._core.runtime.handle import register

@@ -1,8 +1,7 @@
 """Node: one recorded operation, with edges to the nodes of its inputs."""
 
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyObject
 
-from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.versions cimport VersionCounter
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.free_threading cimport is_unset, load_int, load_pointer
@@ -105,31 +104,11 @@ cdef class NodeHooks:
     cdef object post_accumulate     # of a leaf
 
 
-cdef class AccumulateGrad(Node):
-    pass                            # the leaf is in `saved0`, so it has Node's size
-
-
-cdef inline Tensor leaf_of(Node node):
-    return <Tensor> node.saved0
-
-
-ctypedef int (*Accumulate)(Tensor leaf, object g, bint recorded) except -1
-cdef Accumulate accumulate      # input_buffer.pyx sets it
-
-cdef AccumulateGrad accumulator_of(Tensor leaf)
+cdef int check_gradients(Node node, tuple gradients) except -1
 cdef object linear_operation(Node node)
 cdef int note_output_sizes(Node node, int number, tuple sizes) except -1
 cdef int check_output_sizes(Node node, object g) except -1
-cdef object metadata_like(object shape, object dtype)
-cdef int connect(Node node, Tensor source) except -1
-cpdef Node gradient_node(Tensor tensor)
 cdef NodeExtras extras_of(Node node)
-cdef NodeHooks hooks_of(Node node)
-cdef NodeHooks existing_hooks(Node node)
-cdef NodeHooks existing_hooks_of_leaf(Tensor leaf)
-cdef NodeHooks hooks_of_tensor(Tensor tensor)
-cdef Node make_node(PyTypeObject *node_class, void *table)
-cdef void *method_table(Node node) noexcept
 
 cdef inline Node target_of(Node node, int i):
     """The node that edge `i` leads to, or None."""
@@ -146,10 +125,6 @@ cdef extern from "free_threading.h":
 cdef inline bint has_node_extras(Node node) noexcept:
     """Whether `extras` may be read, even if another thread is setting it."""
     return not is_unset(extras_slot(node))
-
-cdef inline bint has_hooks(Node node) noexcept:
-    """Whether the node may have hooks (`existing_hooks` tells for sure)."""
-    return has_node_extras(node) or type(node) is AccumulateGrad
 
 # fields of hooks and extras: None until set
 

@@ -7,7 +7,9 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 
 from autograd_cy._core.arrays.conversions cimport converted
 from autograd_cy._core.arrays.dtypes cimport promote, result_code
-from autograd_cy._core.graph.tensor cimport Tensor, from_array, new_tensor, sharing
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_arrays cimport from_array, sharing
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.own cimport NUMBERS, declare_store
 

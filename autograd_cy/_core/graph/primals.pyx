@@ -9,7 +9,9 @@ from autograd_cy._core.graph.duals cimport Tangent
 from autograd_cy._core.graph.node cimport HANDLE, HANDLES, INPUT, Node
 from autograd_cy._core.graph.saved cimport fill_slot, slot_value
 from autograd_cy._core.graph.saved_tensor cimport Packed, SavedTensor, take_history
-from autograd_cy._core.graph.tensor cimport Tensor, TensorExtras, extras_of_tensor, has_extras, new_tensor, share_version
+from autograd_cy._core.graph.tensor cimport Tensor, TensorExtras, extras_of_tensor, has_extras
+from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.tensor_views cimport share_version
 
 
 cdef list hide_tangents(Node node, long long level):

@@ -1,9 +1,10 @@
 """Whether and how an operation is recorded in the graph."""
 
 from autograd_cy._core.arrays.dtypes cimport dtype
-from autograd_cy._core.graph.nans cimport check_result
-from autograd_cy._core.graph.node cimport Node, connect
+from autograd_cy._core.graph.accumulate_grad cimport connect
 from autograd_cy._core.graph.duals cimport Tangent
+from autograd_cy._core.graph.nans cimport check_result
+from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode

@@ -12,6 +12,7 @@ from cpython.object cimport PyTypeObject
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of
 from autograd_cy._core.arrays.region cimport spans_meet
+from autograd_cy._core.graph.accumulate_grad cimport connect
 from autograd_cy._core.graph.anomaly cimport note_trace
 from autograd_cy._core.graph.creation_hooks cimport announce
 from autograd_cy._core.graph.duals cimport (
@@ -19,13 +20,14 @@ from autograd_cy._core.graph.duals cimport (
     visible_levels, with_tangent)
 from autograd_cy._core.graph.guard cimport offset_of, owner_of, room_of
 from autograd_cy._core.graph.nans cimport check_results
-from autograd_cy._core.graph.node cimport Node, connect
+from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.op_hooks cimport observe_forward
 from autograd_cy._core.graph.primals cimport hide_tangents, show_tangents
 from autograd_cy._core.graph.saved cimport keep_tangents, tangents_of
 from autograd_cy._core.graph.saved_tensor cimport refuse_inference, seal_slots
-from autograd_cy._core.graph.tensor cimport (
-    Seldom, Tensor, TensorExtras, extras_of_tensor, has_extras, link_view, new_tensor, seldom_of, version_of, wants_grad)
+from autograd_cy._core.graph.tensor cimport Seldom, Tensor, TensorExtras, extras_of_tensor, has_extras, seldom_of, wants_grad
+from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.tensor_views cimport link_view, version_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.free_threading cimport load_long
 from autograd_cy._core.runtime.modes cimport current_mode, own_modes

@@ -24,8 +24,10 @@ from autograd_cy._core.graph.node cimport (
     HANDLE, INPUT, NOTHING, OUTPUT, Node, NodeExtras, SlotKind, extras_of, has_node_extras)
 cimport autograd_cy._core.graph.samples as samples_module
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor
-from autograd_cy._core.graph.tensor cimport (
-    Seldom, Tensor, TensorExtras, extras_of_tensor, has_extras, new_tensor, type_name, version_of)
+from autograd_cy._core.graph.tensor cimport Seldom, Tensor, TensorExtras, extras_of_tensor, has_extras
+from autograd_cy._core.graph.tensor_gradient cimport type_name
+from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.tensor_views cimport version_of
 from autograd_cy._core.graph.versions cimport VersionCounter, was_touched
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.free_threading cimport is_unique, load_long

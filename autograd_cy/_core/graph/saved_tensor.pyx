@@ -8,13 +8,15 @@ cimport cython
 from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, dtype_of, is_differentiable
+from autograd_cy._core.graph.accumulate_grad cimport accumulator_of
 from autograd_cy._core.graph.guard cimport guarded
 from autograd_cy._core.graph.layouts cimport is_sparse
-from autograd_cy._core.graph.node cimport HANDLE, HANDLES, INPUT, NOTHING, OUTPUT, Node, accumulator_of
+from autograd_cy._core.graph.node cimport HANDLE, HANDLES, INPUT, NOTHING, OUTPUT, Node
 from autograd_cy._core.graph.saved cimport fill_slot, freed_error, give_place, give_tangent, slot_value, stale_error
 from autograd_cy._core.graph.saved_hooks cimport HookPair, active_pairs, packed_by, unpacked_by
-from autograd_cy._core.graph.tensor cimport (
-    Tensor, TensorExtras, extras_of_tensor, has_extras, new_tensor, share_version, version_of, wants_grad)
+from autograd_cy._core.graph.tensor cimport Tensor, TensorExtras, extras_of_tensor, has_extras, wants_grad
+from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.tensor_views cimport share_version, version_of
 from autograd_cy._core.graph.versions cimport was_touched
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport save_error

@@ -75,22 +75,8 @@ cdef void *tensor_type              # Tensor, for comparing types
 ctypedef int (*Renew)(Tensor view) except -1
 cdef Renew renew                    # views.pyx sets it
 
-cdef Tensor new_tensor(cnp.ndarray array)
-cdef Tensor moved_into(object cls, Tensor tensor)
 cdef TensorExtras extras_of_tensor(Tensor tensor)
 cdef Seldom seldom_of(TensorExtras extras)
-cpdef Tensor from_array(cnp.ndarray array)
-cpdef Tensor sharing(cnp.ndarray array)
-cpdef cnp.ndarray array_of(Tensor tensor)
-cdef long version_of(Tensor tensor) noexcept
-cdef void bump_version(Tensor tensor)
-cdef int count_write(Tensor tensor, str operation) except -1
-cdef void share_version(Tensor source, Tensor alias)
-cdef int link_view(Tensor source, Tensor view, int creation=*) except -1
-cdef bint gained_grad(Tensor view) noexcept
-cdef str type_name(Tensor tensor)
-cpdef extend(str name, value)
-
 
 cdef extern from "free_threading.h":
     PyObject **extras_slot "autograd_cy_extras"(Tensor tensor) noexcept
@@ -98,6 +84,11 @@ cdef extern from "free_threading.h":
 cdef inline bint has_extras(Tensor x) noexcept:
     """Whether `extras` may be read, even if another thread is setting it."""
     return not is_unset(extras_slot(x))
+
+
+cdef inline bint gained_grad(Tensor view) noexcept:
+    """Whether the base of a view requires grad: then the view does, too, even if it was made in no_grad mode."""
+    return view.extras.base is not None and view.extras.base.needs_grad
 
 
 cdef inline bint wants_grad(Tensor x) noexcept:

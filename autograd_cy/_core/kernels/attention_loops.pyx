@@ -15,8 +15,8 @@ from autograd_cy._core.arrays.dtypes cimport FLOAT32
 from autograd_cy._core.kernels.block_products cimport Block, multiply_blocks, transposed
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.softmax_loops cimport exponential, logarithm
+from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport parallel_for
 
 # Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:

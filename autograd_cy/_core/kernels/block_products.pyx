@@ -7,9 +7,9 @@ where these apply, else BLAS.
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
 from autograd_cy._core.kernels.gemm cimport MATMUL
 from autograd_cy._core.kernels.panels cimport has_panels, multiply_by_panels
-from autograd_cy._core.runtime.blas_threads cimport hold_blas, let_blas_go
+from autograd_cy._core.parallel.blas_threads cimport hold_blas, let_blas_go
+from autograd_cy._core.parallel.thresholds cimport thresholds
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cdef extern from *:
     """

@@ -18,9 +18,9 @@ from autograd_cy._core.kernels.loops cimport (
 from autograd_cy._core.kernels.plane_loops cimport real, row_total
 from autograd_cy._core.kernels.reduction_loops cimport (
     SUM, Dims, kept_code, narrowed, numbers_of, pairs_of, set_reduction, sum_along, walk_along)
+from autograd_cy._core.parallel.thresholds cimport thresholds
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 

@@ -5,11 +5,11 @@ treated as one. Threads share columns, or slices of short rows, each with its ow
 """
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
-from autograd_cy._core.kernels.planes cimport Planes
 from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.planes cimport Planes
 from autograd_cy._core.kernels.variance_loops cimport LANES
+from autograd_cy._core.parallel.threads cimport Task, parallel_for
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport Task, parallel_for
 
 # Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:

@@ -14,14 +14,14 @@ import numpy as np
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
 from autograd_cy._core.kernels.channel_norm_loops cimport add_moments
-from autograd_cy._core.kernels.planes cimport Planes
 from autograd_cy._core.kernels.channel_statistics cimport room_of
 from autograd_cy._core.kernels.panels cimport multiply_by_panels
 from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.planes cimport Planes
+from autograd_cy._core.parallel.threads cimport Task, parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport Task, parallel_for
 
 cnp.import_array()
 

@@ -12,8 +12,8 @@ from autograd_cy._core.kernels.channel_columns cimport Work, are_columns, column
 from autograd_cy._core.kernels.layer_norm_loops cimport sums_of_products
 from autograd_cy._core.kernels.plane_loops cimport real, row_total
 from autograd_cy._core.kernels.variance_loops cimport sums_of_deviations
+from autograd_cy._core.parallel.threads cimport Task, parallel_for
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport Task, parallel_for
 
 # Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:

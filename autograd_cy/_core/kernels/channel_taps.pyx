@@ -19,9 +19,9 @@ from autograd_cy._core.kernels.channel_lines cimport (
 from autograd_cy._core.kernels.panels cimport PanelProduct, panel_product, vectors
 from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.parallel.threads cimport Task, parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport Task, parallel_for
 
 cnp.import_array()
 

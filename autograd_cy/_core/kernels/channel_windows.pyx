@@ -13,9 +13,9 @@ from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, INT64, code_of
 from autograd_cy._core.kernels.panels cimport vectors
 from autograd_cy._core.kernels.window_loops cimport ADDED, PUT, TAKEN, Arrival
+from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport parallel_for
 
 cnp.import_array()
 

@@ -22,9 +22,9 @@ from autograd_cy._core.kernels.gemm cimport Matrix, multiply
 from autograd_cy._core.kernels.panels cimport multiply_by_panels
 from autograd_cy._core.kernels.patches cimport Block, Geometry, gather, scatter
 from autograd_cy._core.kernels.plane_loops cimport real, row_total
+from autograd_cy._core.parallel.threads cimport Task, parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport Task, parallel_for
 
 cnp.import_array()
 

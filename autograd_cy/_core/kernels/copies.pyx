@@ -7,9 +7,9 @@ from libc.string cimport memcpy, memset
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_large, new_array
 from autograd_cy._core.arrays.dtypes cimport ITEMSIZE, NCODES, code_of
 from autograd_cy._core.kernels.loops cimport Kernel, copy_strided, evaluate
+from autograd_cy._core.parallel.thresholds cimport thresholds
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 

@@ -9,9 +9,9 @@ from autograd_cy._core.kernels.cross_entropy_loops cimport BLOCK, Samples, Span,
 from autograd_cy._core.kernels.nll_loops cimport Layout, check_gradient, counts, layout_of
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.softmax_loops cimport WIDTH, exponential
+from autograd_cy._core.parallel.thresholds cimport thresholds
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 

@@ -1,9 +1,9 @@
 """The loops of cross_entropy's forward over dense arrays, and helpers that its backward shares."""
 
 from autograd_cy._core.kernels.nll_loops cimport Layout
+from autograd_cy._core.parallel.threads cimport Task
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport Task
 
 cdef enum:
     BLOCK = 1024            # elements processed while in the L1 cache, and the most samples of a span

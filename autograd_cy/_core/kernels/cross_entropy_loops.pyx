@@ -12,9 +12,9 @@ from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
 from autograd_cy._core.kernels.nll_loops cimport Layout, counts, layout_of
 from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.softmax_loops cimport WIDTH, blocks_of, exponential, logs_of_sums, rests_of_rows
+from autograd_cy._core.parallel.threads cimport Task, parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport Task, parallel_for
 
 cnp.import_array()
 

@@ -12,7 +12,7 @@ from libc.math cimport INFINITY, exp, log1p
 
 from autograd_cy._core.arrays.buffers cimport new_array, new_zeros
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
-from autograd_cy._core.runtime.threads cimport parallel_for
+from autograd_cy._core.parallel.threads cimport parallel_for
 
 cnp.import_array()
 

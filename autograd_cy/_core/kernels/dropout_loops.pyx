@@ -11,8 +11,8 @@ from cython cimport floating
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of, kernel_code
 from autograd_cy._core.arrays.orders cimport copy_in_order
+from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.threads cimport parallel_for
 
 cnp.import_array()
 

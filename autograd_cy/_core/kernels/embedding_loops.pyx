@@ -8,8 +8,8 @@ from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
 from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.parallel.threads cimport UNIT, parallel_for
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport UNIT, parallel_for
 
 cdef struct Rows:               # the arrays of a shared loop
     const void *source

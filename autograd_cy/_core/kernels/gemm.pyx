@@ -29,11 +29,11 @@ from autograd_cy._core.kernels.matrix_views cimport Matrix, matrix_of, suits_bla
 from autograd_cy._core.kernels.panels cimport multiply_by_panels, panels_suit
 from autograd_cy._core.kernels.plane_loops cimport row_dot
 from autograd_cy._core.kernels.ufunc_loops cimport borrow
+from autograd_cy._core.parallel.blas_threads cimport hold_blas, let_blas_go
+from autograd_cy._core.parallel.threads cimport Task, parallel_for
+from autograd_cy._core.parallel.thresholds cimport thresholds
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.blas_threads cimport hold_blas, let_blas_go
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport Task, parallel_for
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 

@@ -9,8 +9,8 @@ from libc.math cimport sqrt
 
 from autograd_cy._core.kernels.plane_loops cimport real, row_total
 from autograd_cy._core.kernels.variance_loops cimport LANES, folded, is_lost, lost_scale, sums_of_deviations
+from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport parallel_for
 
 # Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:

@@ -6,11 +6,11 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_array
 from autograd_cy._core.arrays.orders cimport find_order, new_array_in_order
 from autograd_cy._core.kernels.borrowed cimport run, spaced
+from autograd_cy._core.parallel.threads cimport UNIT, parallel_for
+from autograd_cy._core.parallel.thresholds cimport thresholds
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.state cimport DEBUG
-from autograd_cy._core.runtime.threads cimport UNIT, parallel_for
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 

@@ -9,8 +9,8 @@ from libc.string cimport memcpy
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array, new_zeros
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of, kernel_code
+from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport parallel_for
 
 cnp.import_array()
 

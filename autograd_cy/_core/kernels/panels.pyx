@@ -15,8 +15,8 @@ are multiplied by it, 6 or 12 at a time, in place.
 """
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64
+from autograd_cy._core.parallel.thresholds cimport thresholds
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cdef extern from "panels.h":
     enum:

@@ -10,10 +10,10 @@ from libc.string cimport memcpy
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport ITEMSIZE
 from autograd_cy._core.kernels.loops cimport Walk, coalesce, share
+from autograd_cy._core.parallel.threads cimport parallel_for
+from autograd_cy._core.parallel.thresholds cimport thresholds
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport parallel_for
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 

@@ -9,8 +9,8 @@ from libc.math cimport INFINITY, NAN
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64
 from autograd_cy._core.kernels.loops cimport copy_strided
+from autograd_cy._core.parallel.thresholds cimport thresholds
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cdef extern from "math.h" nogil:
     float fabsf(float)

@@ -13,8 +13,8 @@ from libc.string cimport memcpy
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport (
     BFLOAT16, COMPLEX64, FLOAT16, FLOAT32, INT32, INT64, check_has_kernel, code_of, dtype_of, is_half, to_real)
+from autograd_cy._core.parallel.threads cimport Task, parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.threads cimport Task, parallel_for
 
 cnp.import_array()
 

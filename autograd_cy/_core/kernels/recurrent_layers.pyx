@@ -12,8 +12,8 @@ from autograd_cy._core.kernels.gemm cimport multiply_matrices
 from autograd_cy._core.kernels.matrix_views cimport Matrix
 from autograd_cy._core.kernels.recurrent_gradients cimport StepBack, step_back_f32, step_back_f64
 from autograd_cy._core.kernels.recurrent_loops cimport Step, gates_of, step_f32, step_f64
+from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport parallel_for
 
 cdef enum:
     GATE = 4                # elements of an elementwise loop that take as long as one gate of a unit

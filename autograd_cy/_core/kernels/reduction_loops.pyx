@@ -21,9 +21,9 @@ from autograd_cy._core.kernels.partials cimport Reduction, fill, share_reduction
 from autograd_cy._core.kernels.plane_loops cimport (
     ADD, ADD_SIZES, ADD_SQUARES, MULTIPLY, TAKE_LARGEST, TAKE_SMALLEST, How, Run, plane_loop, real, wide_loop)
 from autograd_cy._core.kernels.ufunc_loops cimport borrow
+from autograd_cy._core.parallel.thresholds cimport thresholds
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 

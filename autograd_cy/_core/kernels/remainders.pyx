@@ -10,8 +10,8 @@ from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, NCODES
 from autograd_cy._core.kernels.borrowed cimport run
 from autograd_cy._core.kernels.loops cimport Kernel, Loop, call_flattened
 from autograd_cy._core.kernels.ufunc_loops cimport borrow
+from autograd_cy._core.parallel.thresholds cimport thresholds
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cdef extern from *:
     """

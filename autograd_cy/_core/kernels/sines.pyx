@@ -7,8 +7,8 @@ from libc.math cimport cos, fabs, sin
 
 from autograd_cy._core.kernels.borrowed cimport run_f64, spaced_f64
 from autograd_cy._core.kernels.loops cimport Loop, call_flattened
+from autograd_cy._core.parallel.thresholds cimport thresholds
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cdef extern from *:
     """

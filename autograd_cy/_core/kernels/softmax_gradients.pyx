@@ -7,8 +7,8 @@ from libc.math cimport M_LN2
 
 from autograd_cy._core.kernels.plane_loops cimport real, row_total
 from autograd_cy._core.kernels.softmax_loops cimport WIDTH, Arrays, block_at, blocks_of, exponential
+from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport parallel_for
 
 # Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:

@@ -22,10 +22,10 @@ from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64
 from autograd_cy._core.kernels.loops cimport Kernel
 from autograd_cy._core.kernels.plane_loops cimport real, row_total
 from autograd_cy._core.kernels.reduction_loops cimport LARGEST
+from autograd_cy._core.parallel.threads cimport parallel_for
+from autograd_cy._core.parallel.thresholds cimport thresholds
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport parallel_for
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cnp.import_array()
 

@@ -9,7 +9,9 @@ from autograd_cy._core.arrays.dtypes cimport check_cast, code_of
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport note_output_sizes
 from autograd_cy._core.graph.record cimport has_tangent
-from autograd_cy._core.graph.tensor cimport Tensor, count_write, new_tensor, wants_grad
+from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
+from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.tensor_views cimport count_write
 from autograd_cy._core.ops.out_overlaps cimport check_overlaps
 from autograd_cy._core.ops.out_types cimport check_type, check_type_of_several, with_type_of
 from autograd_cy._core.runtime cimport numpy_api as cnp

@@ -35,15 +35,16 @@ from autograd_cy._core.batching.batched_operators cimport OPERANDS, batch_level,
 from autograd_cy._core.batching.levels cimport BatchLevel
 cimport autograd_cy._core.graph.operators as operators_module
 from autograd_cy._core.graph.operators cimport ITEM, NEG, RDIV, RSUB, operators
-from autograd_cy._core.graph.tensor cimport Tensor, TensorBase, extend, tensor_type
+from autograd_cy._core.graph.tensor cimport Tensor, TensorBase, tensor_type
+from autograd_cy._core.graph.tensor_class cimport extend
 from autograd_cy._core.ops.handlers cimport (
     arguments_of, handled, handled_call, handler_for, has_handler, keys_of, n_handlers)
 from autograd_cy._core.ops.keywords cimport as_numbers, called_otherwise, has_another_meaning
 from autograd_cy._core.ops.subclasses cimport answer_of, class_of_results, hand_over, in_class, overriding, path_of
 from autograd_cy._core.ops.watched_calls cimport begin_call, end_call
 from autograd_cy._core.runtime.entry cimport explain_arguments
-cimport autograd_cy._core.runtime.events as events_module
-from autograd_cy._core.runtime.events cimport Span, public_names
+cimport autograd_cy._core.recording.events as events_module
+from autograd_cy._core.recording.events cimport Span, public_names
 from autograd_cy._core.runtime.free_threading cimport store_pointer
 
 from autograd_cy._core.batching.batched import is_batched

@@ -15,7 +15,8 @@ from autograd_cy._core.arrays.dtypes cimport (
 from autograd_cy._core.batching.levels cimport current_level
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.record cimport shape_of
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.random_loops cimport (
     NORMAL, UNIFORM, Kind, are_chances, can_fill, compare, divide, fill, fill_integers, keep_below, narrow, scale_and_shift)
 from autograd_cy._core.ops.drawing cimport check_generator, key_of, source_of

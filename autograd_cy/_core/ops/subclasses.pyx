@@ -13,7 +13,10 @@ from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport record_view
 from autograd_cy._core.graph.samples cimport of_samples
-from autograd_cy._core.graph.tensor cimport Tensor, extend, moved_into, new_tensor, share_version
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_class cimport extend
+from autograd_cy._core.graph.tensor_life cimport moved_into, new_tensor
+from autograd_cy._core.graph.tensor_views cimport share_version
 from autograd_cy._core.runtime.recursion cimport check_room
 
 switched_off = ContextVar("autograd_cy overrides of subclasses", default=False)

@@ -3,7 +3,7 @@
 from cpython.object cimport PyObject
 
 from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.runtime.events cimport OPERATION, SHAPES, Span, begin, end, note_operand, note_result, options
+from autograd_cy._core.recording.events cimport OPERATION, SHAPES, Span, begin, end, note_operand, note_result, options
 
 
 cdef Span begin_call(PyObject *function, PyObject **operands, Py_ssize_t n) except *:

@@ -9,8 +9,9 @@ import weakref
 cimport cython
 
 from autograd_cy._core.arrays.region cimport Region
+from autograd_cy._core.graph.accumulate_grad cimport connect
 from autograd_cy._core.graph.creation_hooks cimport announce
-from autograd_cy._core.graph.node cimport BOXED, Node, Request, connect, extras_of
+from autograd_cy._core.graph.node cimport BOXED, Node, Request, extras_of
 from autograd_cy._core.graph.record cimport new_node
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved cimport freed_error

@@ -23,15 +23,17 @@ cimport cython
 from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.region cimport Region, region_of
+from autograd_cy._core.graph.accumulate_grad cimport connect
 from autograd_cy._core.graph.hooks cimport drop_retained, retain_at, retained_at
-from autograd_cy._core.graph.node cimport Node, NodeHooks, Request, connect
+from autograd_cy._core.graph.node cimport Node, NodeHooks, Request
 cimport autograd_cy._core.graph.record as record_module
 from autograd_cy._core.graph.duals cimport DualLevels, is_visible, see_again, see_up_to, visible_levels
 cimport autograd_cy._core.graph.samples as samples_module
 from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, record_all, set_tangent, tangent_of
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport (
-    AMONG_SEVERAL, IN_FUNCTION, IN_GRAD_MODE, IN_INFERENCE, IN_NO_GRAD, Seldom, Tensor, TensorExtras, has_extras, new_tensor)
+    AMONG_SEVERAL, IN_FUNCTION, IN_GRAD_MODE, IN_INFERENCE, IN_NO_GRAD, Seldom, Tensor, TensorExtras, has_extras)
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, hold, let_go, load_long, store_long
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 from ..._compat import PACKAGE
+from ..._core.parallel.threads import get_num_threads, set_kernel_threads
 from ..._core.runtime.once import warn_once
-from ..._core.runtime.threads import get_num_threads, set_kernel_threads
 from ._measurement import Measurement, TaskSpec
 
 timer = timeit.default_timer

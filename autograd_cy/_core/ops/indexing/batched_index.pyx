@@ -9,7 +9,8 @@ import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, UINT8, code_of
 from autograd_cy._core.batching.rules cimport BatchedCall
-from autograd_cy._core.graph.tensor cimport Tensor, from_array
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_arrays cimport from_array
 from autograd_cy._core.ops.indexing.getitem cimport stands_for_tuple
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

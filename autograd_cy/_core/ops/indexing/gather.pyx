@@ -13,7 +13,8 @@ from autograd_cy._core.graph.layouts cimport sparse_gradient
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, shape_of, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.along cimport ADD, put_along, take_along
 from autograd_cy._core.kernels.take cimport add_rows, all_inside, positions, take_rows, zeros
 from autograd_cy._core.runtime cimport numpy_api as cnp

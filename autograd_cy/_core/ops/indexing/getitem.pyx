@@ -16,9 +16,11 @@ from cpython.number cimport PyIndex_Check
 
 from autograd_cy._core.arrays.conversions cimport check_depth
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, INT32, INT64, UINT8, code_of
-from autograd_cy._core.graph.record cimport as_tensor, int64_of, needs_node
 from autograd_cy._core.graph.operators cimport ITEM, fill
-from autograd_cy._core.graph.tensor cimport Tensor, link_view, new_tensor
+from autograd_cy._core.graph.record cimport as_tensor, int64_of, needs_node
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.tensor_views cimport link_view
 from autograd_cy._core.ops.indexing.index_tensors cimport is_mask, pick
 from autograd_cy._core.ops.indexing.slicing cimport check_row, part, select, unpack_slice
 from autograd_cy._core.ops.subclasses cimport alias

@@ -9,7 +9,8 @@ from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record_all, shape_of
 from autograd_cy._core.graph.saved_tensor cimport save_several
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.take cimport add_at
 from autograd_cy._core.ops.indexing.getitem cimport checked_index
 from autograd_cy._core.ops.indexing.index_tensors cimport Indexing, explained, is_mask, pick, places_of, without_leading

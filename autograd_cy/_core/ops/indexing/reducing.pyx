@@ -10,7 +10,8 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
     any_wanted, as_tensor, needs_node, new_node, record, record_all, shape_of, tensor_argument, wrap_dim)
 from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.along cimport ADD, LARGER, MULTIPLY, PUT, SMALLER, put_along
 from autograd_cy._core.kernels.take cimport all_inside
 from autograd_cy._core.ops.overwriting cimport in_place

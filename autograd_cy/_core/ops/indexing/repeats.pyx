@@ -6,7 +6,8 @@ import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, INT32, INT64, code_of
 from autograd_cy._core.graph.record cimport as_tensor, shape_of, shown, tensor_argument, wrap_dim
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.arrays import formats

@@ -14,7 +14,9 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.operands cimport number_code
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record_all, shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, count_write, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.tensor_views cimport count_write
 from autograd_cy._core.kernels.along cimport ADD, PUT, put_along
 from autograd_cy._core.kernels.take cimport add_at, all_inside
 from autograd_cy._core.ops.overwriting cimport in_place

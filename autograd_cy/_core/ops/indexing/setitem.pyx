@@ -8,7 +8,8 @@ from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.operands cimport number_code
 from autograd_cy._core.graph.record cimport shape_of
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, wants_grad
+from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.indexing.getitem cimport place_of_index
 from autograd_cy._core.ops.indexing.index_put cimport check_places_apart, index_put_
 from autograd_cy._core.ops.indexing.index_tensors cimport explained, places_of, without_leading

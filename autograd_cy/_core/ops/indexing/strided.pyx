@@ -13,7 +13,9 @@ from autograd_cy._core.graph.guard cimport offset_of, room_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
     any_wanted, as_tensor, new_node, record_all, record_view, shape_of, tensor_argument, wrap_dim)
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_class cimport extend
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.shapes.overlaps cimport overlapped
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

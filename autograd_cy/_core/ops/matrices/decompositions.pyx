@@ -11,7 +11,8 @@ cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of, to_complex
 from autograd_cy._core.graph.record cimport as_type, needs_node, new_node, shape_of
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.matrices.matrix cimport (
     Decomposition, adjoint, columns_first, converged, dense, eigh_arrays, eigh_values, empty_factors, gradients_of,
     matrix_argument, on_diagonal, plus, record_outputs, svd_arrays, svd_values, upper as upper_part, with_diagonal)

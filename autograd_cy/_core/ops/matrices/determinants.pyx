@@ -11,7 +11,8 @@ from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_type, needs_node, new_node, record
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.matrices.cofactors cimport cofactor_arrays
 from autograd_cy._core.ops.matrices.matrix cimport (
     Decomposition, adjoint, dense, matrix_argument, record_outputs, ufunc)

@@ -11,7 +11,8 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
     broadcast_sizes, needs_node, new_node, record, record2, shape_of, shown, tensor_argument, wrap_dim)
 from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
     adjoint, check_inexact, check_matrix, columns_first, dense, eigh_arrays, eigh_values, lower, matrix_argument,

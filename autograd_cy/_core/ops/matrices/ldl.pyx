@@ -12,7 +12,8 @@ import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, type_word
 from autograd_cy._core.graph.record cimport any_wanted, broadcast_sizes, new_node, record_all, shape_of, tensor_argument
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.matrices.matrix cimport check_inexact, check_matrix, columns_first, first_failure, matrix_argument
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

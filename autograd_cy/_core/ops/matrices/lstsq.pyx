@@ -9,14 +9,15 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport (
     as_type, broadcast_sizes, needs_node, new_node, record_all, shape_of, tensor_argument)
 from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
     adjoint, check_finite, dense, first_failure, gradients_of, plus, real_type_of, svd_arrays, unbroadcast)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import sample_by_sample
-from autograd_cy._core.graph.node import declare_outputs
+from autograd_cy._core.graph.node_attributes import declare_outputs
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.matrices.functions import pinv
 from autograd_cy._core.ops.matrices.matrix import LinAlgError

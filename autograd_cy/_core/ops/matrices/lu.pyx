@@ -14,7 +14,8 @@ cimport cython
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT32, check_has_kernel, code_of, type_word
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.elimination cimport eliminated, row_order
 from autograd_cy._core.ops.matrices.matrix cimport (
     Decomposition, adjoint as adjoint_of, columns_first, dense, first_failure, gradients_of, lower, plus, record_outputs,
@@ -22,7 +23,7 @@ from autograd_cy._core.ops.matrices.matrix cimport (
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import on_matrices
-from autograd_cy._core.graph.node import declare_outputs
+from autograd_cy._core.graph.node_attributes import declare_outputs
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.matrices.matrix import LinAlgError
 from autograd_cy._core.ops.matrices.systems import solve_triangular

@@ -8,7 +8,8 @@ from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT32, check_has_kernel, c
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport needs_node, new_node, record2, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.elimination cimport row_order, solved_eliminated
 from autograd_cy._core.ops.matrices.lu cimport unpacked
 from autograd_cy._core.ops.matrices.matrix cimport (

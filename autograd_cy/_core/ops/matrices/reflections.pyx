@@ -3,7 +3,8 @@
 import numpy as np
 
 from autograd_cy._core.graph.record cimport shape_of, shown, tensor_argument
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.matrices.matrix cimport adjoint, check_matrix, dense, lower, matrix_argument, upper
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

@@ -11,7 +11,9 @@ from autograd_cy._core.arrays.dtypes cimport BOOL, code_of
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport any_wanted, broadcast_sizes, has_tangent, new_node, record_all, shape_of
 from autograd_cy._core.graph.saved cimport save_input, saved_array, stale_error, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, version_of
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.tensor_views cimport version_of
 from autograd_cy._core.kernels.attention_loops cimport Attention, Heads, attend, attend_backwards
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode

@@ -8,7 +8,8 @@ from autograd_cy._core.arrays.channels cimport has_channels_last, show_channels_
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, INT64, code_of, is_half, type_word
 from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.graph.record cimport int64_of, shape_of, shown, tensor_argument
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.nn.pooling_sizes cimport (
     Pooling, check_not_empty, check_output_sizes, check_planes, listed, output_sizes)
 from autograd_cy._core.ops.nn.tapping cimport TapsNode, weighed

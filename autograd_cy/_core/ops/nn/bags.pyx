@@ -14,7 +14,9 @@ from autograd_cy._core.graph.layouts cimport sparse_rows
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, type_name
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_gradient cimport type_name
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.embedding_loops cimport add_bags, add_from_bags, add_to_largest, find_largest
 from autograd_cy._core.kernels.take cimport all_inside, numbers_of, zeros
 from autograd_cy._core.runtime cimport numpy_api as cnp

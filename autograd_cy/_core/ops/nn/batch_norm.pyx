@@ -6,9 +6,10 @@ from autograd_cy._core.arrays.buffers cimport cast, flat, in_type
 from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second, has_channels_last
 from autograd_cy._core.arrays.dtypes cimport FLOAT64, code_of, kernel_code
 from autograd_cy._core.graph.record cimport any_wanted, has_tangent, new_node, shape_of, tensor_argument
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-from autograd_cy._core.kernels.planes cimport Planes
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.channel_statistics cimport find_scales, move_averages
+from autograd_cy._core.kernels.planes cimport Planes
 from autograd_cy._core.ops.nn.channel_norm cimport (
     ChannelNorm, check_channels, moments_of, normalized, planes_of, record_norm, vector)
 from autograd_cy._core.ops.nn.layer_norm cimport check_types, data_of

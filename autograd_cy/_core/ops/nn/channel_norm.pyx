@@ -6,7 +6,8 @@ from autograd_cy._core.arrays.dtypes cimport FLOAT64, code_of, dtype_of, kernel_
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport record_all, shape_of
 from autograd_cy._core.graph.saved cimport save_input, saved_array, saved_like, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.graph.zeros cimport zeroed
 from autograd_cy._core.kernels.channel_norm_loops cimport (
     Statistics, add_moments, add_products, first_means, normalize_planes, plane_gradients)

@@ -8,14 +8,15 @@ from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.copies cimport copied
 from autograd_cy._core.kernels.patches cimport Geometry
-from autograd_cy._core.ops.nn.kept_formats cimport in_format_of
 from autograd_cy._core.ops.nn.conv_arguments cimport (
     check_memory, check_operands, check_settings, check_types, expanded, integers, result_sizes, transposed_sizes)
 from autograd_cy._core.ops.nn.conv_arrays cimport (
     computed, convolved, convolved_back, correlated, geometry, goes_by_channels, summed)
+from autograd_cy._core.ops.nn.kept_formats cimport in_format_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import rank_of

@@ -10,7 +10,8 @@ from autograd_cy._core.arrays.dtypes cimport FLOAT16, INT64, check_has_kernel, c
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.saved cimport save_input, saved_array, take, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.broadcast_sums cimport overlaps_shifted
 from autograd_cy._core.kernels.cross_entropy_gradient cimport put_gradient
 from autograd_cy._core.kernels.cross_entropy_loops cimport log_probabilities

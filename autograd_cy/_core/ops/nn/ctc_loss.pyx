@@ -9,7 +9,8 @@ from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of, type_wor
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.ctc_loops cimport Alignments, forward_sums, gradient_of_sums
 from autograd_cy._core.ops.nn.losses cimport MEAN, reduced, reduction_of
 from autograd_cy._core.ops.pointwise.division cimport without_derivative

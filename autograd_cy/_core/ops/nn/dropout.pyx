@@ -14,7 +14,8 @@ from autograd_cy._core.arrays.dtypes cimport FLOAT16, LONGDOUBLE, code_of, type_
 from autograd_cy._core.batching.levels cimport open_levels
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, record_linear, shape_of
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.dropout_loops cimport dropped
 from autograd_cy._core.ops.drawing cimport new_key
 from autograd_cy._core.runtime cimport numpy_api as cnp

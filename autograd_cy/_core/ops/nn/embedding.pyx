@@ -14,7 +14,8 @@ from autograd_cy._core.graph.layouts cimport sparse_rows
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.embedding_loops cimport add_to_rows, copy_rows
 from autograd_cy._core.kernels.take cimport all_inside, numbers_of, zeros
 from autograd_cy._core.ops.overwriting cimport in_place

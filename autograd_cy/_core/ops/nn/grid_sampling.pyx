@@ -10,7 +10,8 @@ from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.grid_loops cimport gathered, products, scattered
 from autograd_cy._core.ops.nn.affine_grids cimport aligned_argument
 from autograd_cy._core.ops.nn.grid_tables cimport grid_table

@@ -6,7 +6,8 @@ from autograd_cy._core.arrays.buffers cimport flat, in_type
 from autograd_cy._core.arrays.channels cimport has_channels_last, in_format
 from autograd_cy._core.arrays.dtypes cimport code_of, kernel_code
 from autograd_cy._core.graph.record cimport any_wanted, new_node, shape_of, tensor_argument
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.planes cimport Planes
 from autograd_cy._core.ops.nn.channel_norm cimport ChannelNorm, moments_of, normalized, planes_of, record_norm, vector
 from autograd_cy._core.ops.nn.layer_norm cimport check_types

@@ -9,7 +9,8 @@ cimport cython
 from autograd_cy._core.arrays.channels cimport in_format
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, UINT8, code_of, is_half, type_word
 from autograd_cy._core.graph.record cimport int64_of, shape_of, shown, tensor_argument
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.taps cimport tapped
 from autograd_cy._core.ops.nn.pooling_sizes cimport check_output_sizes, is_int
 from autograd_cy._core.ops.nn.tapping cimport TapsNode, suggested, weighed

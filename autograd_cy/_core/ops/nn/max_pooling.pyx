@@ -12,7 +12,8 @@ from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.channel_windows cimport channel_maxima, counts_places, moved_by_channels
 from autograd_cy._core.kernels.window_loops cimport ADDED, moved, window_maxima, windows_of
 from autograd_cy._core.ops.nn.kept_formats cimport in_format_of

@@ -14,15 +14,16 @@ from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT32, FLOAT64, code_of
 from autograd_cy._core.graph.node cimport Request
 from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, record
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.attention_loops cimport Attention, Heads, attend, attend_backwards
+from autograd_cy._core.ops.handlers cimport has_handler
 from autograd_cy._core.ops.nn.attention_blocks cimport (
     AttentionNode, fits, has_gradient, key_gradient, mask_array, probabilities, query_gradient, resized, score_gradient,
     value_gradient)
-from autograd_cy._core.ops.handlers cimport has_handler
-from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.events cimport (
+from autograd_cy._core.recording.events cimport (
     OPERATION, SHAPES, Span, begin, end, note_operand, note_result, options, recorders_on)
+from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 from autograd_cy._core.ops.nn.attention import scaled_dot_product_attention

@@ -11,7 +11,8 @@ from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT64, LONGDO
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, saved_array
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.pad_loops cimport folded_in, spread_out
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

@@ -14,7 +14,8 @@ from autograd_cy._core.graph.node cimport HANDLES, Node
 from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, record_all, shape_of
 from autograd_cy._core.graph.saved cimport freed_error
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor, save_several
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.graph.zeros cimport all_zero, zeroed
 from autograd_cy._core.kernels.adding cimport add_into
 from autograd_cy._core.kernels.gemm cimport product
@@ -24,13 +25,13 @@ from autograd_cy._core.kernels.recurrent_layers cimport Walk, walk, walk_back
 from autograd_cy._core.kernels.recurrent_loops cimport GRU, LSTM, CellKind, Step, gates_of
 from autograd_cy._core.kernels.reduction_loops cimport total_of
 from autograd_cy._core.ops.nn.recurrent_steps cimport adjoint, unrolled
+from autograd_cy._core.parallel.thresholds cimport thresholds
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 from autograd_cy._core.runtime.state cimport BATCHED, FORWARD_AD, KEEP_ZEROS, NO_GRAD, SAVED_HOOKS, thread_state
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
-from autograd_cy._core.graph.node import declare_outputs
+from autograd_cy._core.graph.node_attributes import declare_outputs
 
 cnp.import_array()
 

@@ -9,7 +9,8 @@ from autograd_cy._core.batching.batched cimport BatchedTensor, batched
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record
 from autograd_cy._core.graph.saved cimport save_input, saved_array
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.taps cimport Taps, tapped
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

@@ -14,7 +14,8 @@ from autograd_cy._core.graph.operands cimport number_code
 from autograd_cy._core.graph.record cimport (
     any_wanted, as_tensor, as_type, needs_node, new_node, record, record_all, shape_of, tensor_argument)
 from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, wants_grad
+from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.loops cimport Kernel
 from autograd_cy._core.kernels.ufunc_loops cimport nextafter_bf16
 from autograd_cy._core.ops.overwriting cimport FillWithTensor, Overwriting, in_place, put

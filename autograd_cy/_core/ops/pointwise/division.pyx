@@ -9,10 +9,13 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.operands cimport (
     number_array, number_code, number_tensor, operand_array, operand_code, rank_of, tensor_of)
+from autograd_cy._core.graph.operators cimport RDIV, fill
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
 from autograd_cy._core.graph.saved cimport save_input
-from autograd_cy._core.graph.operators cimport RDIV, fill
-from autograd_cy._core.graph.tensor cimport Tensor, extend, from_array, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_arrays cimport from_array
+from autograd_cy._core.graph.tensor_class cimport extend
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.overrides cimport declined, declined_by
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, called, not_implemented_for, public_name, row_of, unary
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, PointwiseNode, note_shapes, unbroadcast_tensor

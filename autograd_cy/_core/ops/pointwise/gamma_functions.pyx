@@ -13,7 +13,9 @@ from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record, shown
 from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_class cimport extend
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, forward, row_of
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise

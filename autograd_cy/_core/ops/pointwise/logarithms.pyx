@@ -7,7 +7,8 @@ cimport cython
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, record_linear, tensor_argument
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.pointwise.pointwise cimport called, row_of
 from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise
 

@@ -11,7 +11,8 @@ from autograd_cy._core.arrays.dtypes cimport BOOL, UINT8, code_of, dtype_of, res
 from autograd_cy._core.graph.operands cimport operand_array, operand_code, rank_of, tensor_of
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, record_all
 from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.choice_loops cimport chosen
 from autograd_cy._core.ops.pointwise.pointwise_node cimport PointwiseNode, note_shapes, unbroadcast_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp

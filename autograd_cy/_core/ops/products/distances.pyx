@@ -12,7 +12,8 @@ from autograd_cy._core.graph.limits cimport limit_of_quotient
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record2, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.distance_loops cimport distances, pulls
 from autograd_cy._core.ops.reductions.scaling cimport in_range, scales_of
 from autograd_cy._core.runtime cimport numpy_api as cnp

@@ -6,7 +6,8 @@ from autograd_cy._core.arrays.dtypes cimport code_of, type_word
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record2, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.gemm cimport conjugated, product
 from autograd_cy._core.ops.products.mm cimport Bilinear, MatrixProduct, check_not_bool, save_operands
 from autograd_cy._core.runtime cimport numpy_api as cnp

@@ -1,8 +1,9 @@
 """matmul and nn.functional.linear: products of tensors of any dimensions, computed by products of matrices and vectors."""
 
-from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, record_linear, shape_of, tensor_argument
 from autograd_cy._core.graph.operators cimport MATMUL, fill
-from autograd_cy._core.graph.tensor cimport Tensor, sharing
+from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, record_linear, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_arrays cimport sharing
 from autograd_cy._core.ops.overrides cimport declined
 from autograd_cy._core.ops.products.linalg cimport inner_product, matrix_times_vector, product_of_batches
 from autograd_cy._core.ops.products.mm cimport product_of_matrices, sum_with_product

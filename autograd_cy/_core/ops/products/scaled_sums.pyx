@@ -8,7 +8,8 @@ from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, code_of, type_word
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.saved cimport unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.ops.products.mm cimport Bilinear, save_operands, sum_of_terms
 from autograd_cy._core.runtime cimport numpy_api as cnp

@@ -5,7 +5,8 @@ import numpy as np
 from autograd_cy._core.arrays.buffers cimport cast
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT64, INT64, LONGDOUBLE, UINT16, UINT64, code_of, type_word
 from autograd_cy._core.graph.record cimport as_tensor, shown
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.reduction_loops cimport Dims
 from autograd_cy._core.ops.reductions.extremes cimport check_not_empty, check_some
 from autograd_cy._core.ops.reductions.reduction_node cimport dim_tuple, dims_of

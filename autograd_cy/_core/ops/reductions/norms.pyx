@@ -14,7 +14,8 @@ from autograd_cy._core.graph.duals cimport note_zero_norm
 from autograd_cy._core.graph.limits cimport limit_of_quotient
 from autograd_cy._core.graph.record cimport as_tensor, needs_node
 from autograd_cy._core.graph.saved cimport saved_array, saved_like, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, evaluate
 from autograd_cy._core.kernels.reduction_gradients cimport DEVIATING, SIGNED, divided
 from autograd_cy._core.kernels.reduction_loops cimport (

@@ -10,7 +10,8 @@ from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, shape_of
 from autograd_cy._core.graph.saved cimport save_input, saved_array, saved_like, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.scan_loops cimport (
     ADD, MULTIPLY, accumulated, logsumexp_gradient, product_gradient, running_extremes, running_logsumexp, sums_at)
 from autograd_cy._core.ops.overwriting cimport in_place

@@ -12,7 +12,8 @@ from autograd_cy._core.arrays.dtypes cimport (
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, record2
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_like, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.graph.zeros cimport zeroed
 from autograd_cy._core.kernels.extended_loops cimport extended_log_of_sum, extended_softmax, extended_softmax_gradient
 from autograd_cy._core.kernels.loops cimport Kernel

@@ -8,7 +8,8 @@ from autograd_cy._core.arrays.buffers cimport dense, flat
 from autograd_cy._core.arrays.dtypes cimport (
     BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, LONGDOUBLE, UINT32, UINT64, code_of, type_word)
 from autograd_cy._core.graph.record cimport as_tensor, int64_of, needs_node, shape_of, shown
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.sorting_keys cimport has_equals, places_of_keys, sorting_keys
 from autograd_cy._core.ops.reductions.extremes cimport ExtremeOfAll
 from autograd_cy._core.ops.reductions.reduction_node cimport SAVES_INPUT, SAVES_OUTPUT, one_dim, record_reduction

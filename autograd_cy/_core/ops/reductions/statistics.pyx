@@ -4,7 +4,8 @@ import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, check_has_kernel, code_of
 from autograd_cy._core.graph.record cimport as_tensor, shape_of
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.reductions.reduction_node cimport one_dim
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

@@ -16,7 +16,8 @@ from autograd_cy._core.graph.limits cimport limit_of_quotient
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record_all, shape_of
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_like, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.loops cimport Kernel
 from autograd_cy._core.kernels.reduction_gradients cimport DEVIATING, divided
 from autograd_cy._core.kernels.reduction_loops cimport (
@@ -30,7 +31,7 @@ from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport FORWARD_AD
 
 from autograd_cy._core.batching.rules import Along
-from autograd_cy._core.graph.node import declare_outputs
+from autograd_cy._core.graph.node_attributes import declare_outputs
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()

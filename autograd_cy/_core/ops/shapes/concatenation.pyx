@@ -11,7 +11,8 @@ from autograd_cy._core.arrays.channels cimport has_channels_last, new_in_format
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of, promote
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport any_wanted, as_type, new_node, record_all, shape_of, wrap_dim
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.shapes.shape cimport zeros_or
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

@@ -20,10 +20,13 @@ from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.arrays.region cimport measure
 from autograd_cy._core.batching.batched cimport BatchedTensor, batched
 from autograd_cy._core.graph.guard cimport owner_of
-from autograd_cy._core.graph.node cimport Node, NodeHooks, existing_hooks
+from autograd_cy._core.graph.node cimport Node, NodeHooks
+from autograd_cy._core.graph.node_hooks cimport existing_hooks
 from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record, record_linear, shape_of, wrap_dim
-from autograd_cy._core.graph.tensor cimport (
-    Seldom, Tensor, count_write, extend, extras_of_tensor, new_tensor, seldom_of, share_version, wants_grad)
+from autograd_cy._core.graph.tensor cimport Seldom, Tensor, extras_of_tensor, seldom_of, wants_grad
+from autograd_cy._core.graph.tensor_class cimport extend
+from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.tensor_views cimport count_write, share_version
 from autograd_cy._core.kernels.copies cimport copied, reversed_rows
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.inference cimport check_write

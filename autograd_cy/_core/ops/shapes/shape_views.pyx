@@ -16,7 +16,8 @@ from autograd_cy._core.arrays.buffers cimport strided_view
 from autograd_cy._core.arrays.dtypes cimport as_dtype, dtype
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, record_linear, record_view, shape_of, wrap_dim
-from autograd_cy._core.graph.tensor cimport Tensor, extend
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_class cimport extend
 from autograd_cy._core.ops.shapes.type_views cimport in_other_type
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

@@ -4,7 +4,8 @@ cimport cython
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, record_view, wrap_dim
-from autograd_cy._core.graph.tensor cimport Tensor, extend
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_class cimport extend
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, declare_rule, rank_of

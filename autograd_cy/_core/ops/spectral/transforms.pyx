@@ -13,7 +13,8 @@ from autograd_cy._core.arrays.dtypes cimport (
 from autograd_cy._core.batching.batched cimport BatchedTensor, batched, level_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport as_tensor, record_linear, shape_of, wrap_dim
-from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.shapes.concatenation import cat

@@ -7,12 +7,13 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of
-from autograd_cy._core.graph.addresses cimport Addresses, forget, number_of, put
+from autograd_cy._core.graph.accumulate_grad cimport AccumulateGrad, gradient_node, leaf_of
 from autograd_cy._core.graph.node cimport (
-    INPUT, OUTPUT, AccumulateGrad, Node, NodeExtras, existing_hooks, gradient_node, has_node_extras, held_at, leaf_of,
-    metadata_slot, outputs_slot)
+    INPUT, OUTPUT, Node, NodeExtras, has_node_extras, held_at, metadata_slot, outputs_slot)
+from autograd_cy._core.graph.node_hooks cimport existing_hooks
 from autograd_cy._core.graph.saved cimport OUTPUT_SLOT, slot_value
 from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.inspection.addresses cimport Addresses, forget, number_of, put
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.location cimport place_of
 

@@ -66,5 +66,5 @@ def _start():
 
 
 if sizeof(Thresholds) != len(TABLE) * sizeof(npy_intp):
-    raise ImportError("autograd_cy._core.runtime.thresholds: the table does not fit the struct")
+    raise ImportError("autograd_cy._core.parallel.thresholds: the table does not fit the struct")
 _start()

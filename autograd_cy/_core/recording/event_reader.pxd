@@ -2,7 +2,7 @@
 
 from cpython.object cimport PyObject
 
-from autograd_cy._core.runtime.rings cimport Event, Ring
+from autograd_cy._core.recording.rings cimport Event, Ring
 
 cdef struct Moment:
     unsigned long long ticks, time          # of the processor's counter, and of time.perf_counter_ns()

@@ -3,10 +3,10 @@
 cimport cython
 from cpython.object cimport PyObject
 
-from autograd_cy._core.runtime.event_reader cimport EventReader
-from autograd_cy._core.runtime.events cimport MEMORY, SHAPES, STACKS, options, recorders_on, recording, watch_calls
+from autograd_cy._core.recording.event_reader cimport EventReader
+from autograd_cy._core.recording.events cimport MEMORY, SHAPES, STACKS, options, recorders_on, recording, watch_calls
+from autograd_cy._core.recording.rings cimport CAPACITY, make_room, need_rings_no_more, rely_on_rings
 from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, add_int, hold, let_go, peek_int, store_int
-from autograd_cy._core.runtime.rings cimport CAPACITY, make_room, need_rings_no_more, rely_on_rings
 
 cdef enum:
     MOST = 1 << 28              # maximum events of a thread: positions of their details have 32 bits

@@ -23,11 +23,11 @@ cimport cython
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.object cimport PyObject, PyTypeObject
 
-from autograd_cy._core.graph.addresses cimport Addresses, forget, number_of, put
 from autograd_cy._core.graph.nans cimport first_nan
 from autograd_cy._core.graph.node cimport Node, NodeExtras
 from autograd_cy._core.graph.saved_tensor cimport Packed, SavedTensor
 from autograd_cy._core.graph.tensor cimport Tensor, TensorExtras
+from autograd_cy._core.inspection.addresses cimport Addresses, forget, number_of, put
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.graph.guard import Lock

@@ -2,9 +2,9 @@
 
 from cpython.object cimport PyObject
 
+from autograd_cy._core.recording.rings cimport Event, Ring
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.free_threading cimport peek_int
-from autograd_cy._core.runtime.rings cimport Event, Ring
 
 cdef extern from "events.h":
     ctypedef struct Span "AutogradSpan":

@@ -19,10 +19,10 @@ cimport cython
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XINCREF
 
+from autograd_cy._core.recording.rings cimport current_ring, epoch, lost, note_allocation, ring_lock, ticks
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.free_threading cimport add_number, peek_int, spin, unspin
 from autograd_cy._core.runtime.location cimport frames_here, here
-from autograd_cy._core.runtime.rings cimport current_ring, epoch, lost, note_allocation, ring_lock, ticks
 from autograd_cy._core.runtime.state cimport thread_state
 
 cnp.import_array()

@@ -6,16 +6,16 @@ cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.object cimport PyObject, PyTypeObject
 
-from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.events cimport BACKWARD, MEMORY, SHAPES, public_names
-from autograd_cy._core.runtime.free_threading cimport load_number
-from autograd_cy._core.runtime.location cimport place_of
-from autograd_cy._core.runtime.rings cimport (
+from autograd_cy._core.recording.events cimport BACKWARD, MEMORY, SHAPES, public_names
+from autograd_cy._core.recording.rings cimport (
     Allocation, Event, Ring, allocation_at, count_allocations, event_at, first_ring, is_filled, lost, name_of_thread, state_of,
     ticks)
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.free_threading cimport load_number
+from autograd_cy._core.runtime.location cimport place_of
 from autograd_cy._core.runtime.state cimport thread_state
 
-from autograd_cy._core.runtime.raw_events import Array, Frame, RawAllocation, RawEvent
+from autograd_cy._core.recording.raw_events import Array, Frame, RawAllocation, RawEvent
 
 cnp.import_array()
 

@@ -23,11 +23,11 @@ NOTE [Threads]
 
 import os
 
-from autograd_cy._core.runtime.blas_threads cimport kernels_use
-from autograd_cy._core.runtime.events cimport Span, begin_loop, end_loop, recorders_on
+from autograd_cy._core.parallel.blas_threads cimport kernels_use
+from autograd_cy._core.parallel.thresholds cimport thresholds
+from autograd_cy._core.recording.events cimport Span, begin_loop, end_loop, recorders_on
 from autograd_cy._core.runtime.free_threading cimport peek_int, store_int
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.thresholds cimport thresholds
 
 cdef extern from "Python.h" nogil:
     ctypedef struct PyThreadState:

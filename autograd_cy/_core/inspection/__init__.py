@@ -1,0 +1,1 @@
+"""Inspection of a recorded graph for the user: nodes and edges, what they hold, and cycles."""
