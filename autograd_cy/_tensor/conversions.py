@@ -10,7 +10,7 @@ from .._core.arrays import unset
 from .._core.arrays.conversions import fitting_array
 from .._core.arrays.dtypes import all_dtypes, convert, get_default
 from .._core.arrays.formats import checked, suggested
-from .._core.batching.rules import batched_new, batched_new_full, on_first_value, on_values
+from .._core.batching.rule_kinds import batched_new, batched_new_full, on_first_value, on_values
 from .._core.graph import hooks
 from .._core.graph.tensor import Tensor
 from .._core.graph.tensor_arrays import array_of, from_array, metadata_of

@@ -6,7 +6,7 @@ import warnings
 from .. import autograd
 from .._compat import PACKAGE
 from .._core.batching.batched import is_batched
-from .._core.batching.rules import on_values
+from .._core.batching.rule_kinds import on_values
 from .._core.graph import hooks, node_attributes
 from .._core.graph.layouts import declare_gradient
 from .._core.graph.tensor import Tensor

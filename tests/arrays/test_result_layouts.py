@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from autograd_cy._core.graph.tensor_arrays import array_of
 from common import IS_TORCH
 
 import autograd_cy as ag
+from autograd_cy._core.graph.tensor_arrays import array_of
 
 pytestmark = pytest.mark.skipif(IS_TORCH, reason="compares with PyTorch, or looks at arrays")
 

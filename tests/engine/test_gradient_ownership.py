@@ -5,10 +5,10 @@ import weakref
 
 import numpy as np
 import pytest
-from autograd_cy._core.graph.tensor_arrays import array_of
 from counted import SEED, SHAPE, SIDE, backward_of, constant, leaf, same, values, with_grad
 
 import autograd_cy as ag
+from autograd_cy._core.graph.tensor_arrays import array_of
 
 LONG = 1 << 18  # elements for which other threads may run meanwhile
 

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from autograd_cy._core.graph.tensor_arrays import array_of
 from common import differs, leaf, tangent
 
 import autograd_cy as torch
+from autograd_cy._core.graph.tensor_arrays import array_of
 
 F = torch.nn.functional
 REDUCTIONS = ["none", "mean", "sum"]

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from autograd_cy._core.graph.tensor_arrays import array_of
 
 import autograd_cy as ag
+from autograd_cy._core.graph.tensor_arrays import array_of
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])

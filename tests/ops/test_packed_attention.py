@@ -4,10 +4,10 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from autograd_cy._core.graph.tensor_arrays import array_of
 from autograd_cy._core.ops.nn.packed_attention import in_heads, in_rows, packed_attention
 
 import autograd_cy as ag
+from autograd_cy._core.graph.tensor_arrays import array_of
 from autograd_cy._core.ops.set_handlers import calls_handed_to
 
 F = ag.nn.functional

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from autograd_cy._core.graph.tensor_arrays import array_of
 
 import autograd_cy as torch
+from autograd_cy._core.graph.tensor_arrays import array_of
 from autograd_cy.memory import memory_stats
 
 LAYOUTS = {

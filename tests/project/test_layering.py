@@ -32,9 +32,9 @@ FAMILIES = [
 POINTERS = {
     "engine.engine.run_in_parallel": "engine.sharing",
     "graph.accumulate_grad.accumulate": "engine.input_buffer",
-    "graph.record.renew_tangent": "writes.views",
-    "graph.samples.jvp_by_samples": "batching.rules",
-    "graph.samples.of_samples": "batching.rules",
+    "graph.tangents.renew_tangent": "writes.views",
+    "graph.samples.jvp_by_samples": "batching.sample_loop",
+    "graph.samples.of_samples": "batching.sample_loop",
     "graph.saved.enter_through_base": "writes.copy_slices",
     "graph.limits.limit_of_quotient": "engine.quotients",
     "graph.saved.tangents_by_vjp": "engine.double_vjp",

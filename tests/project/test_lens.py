@@ -262,7 +262,8 @@ def test_a_workload_is_recorded(recorded_here):
     assert sum(summary.owners.values()) == profile.total
     assert {"core" if has_names else HELPERS, "Python"} <= set(summary.owners)
     if has_names:
-        (row,) = [row for row in summary.rows if row.spot[:3] == ("core", "autograd_cy/_core/graph/node_life.pyx", "make_node")]
+        spot = ("core", "autograd_cy/_core/graph/node_life.pyx", "make_node")
+        (row,) = [row for row in summary.rows if row.spot[:3] == spot]
         assert row.calls in (100, None)     # None: inlined
     assert max(map(len, as_text(summary, profile.title).splitlines())) <= 100
 

@@ -13,11 +13,11 @@ import time
 import weakref
 
 import pytest
-from autograd_cy._core.recording.recorder import Recorder
 
 import autograd_cy as ag
 from autograd_cy._core.ops import costs
 from autograd_cy._core.recording import events
+from autograd_cy._core.recording.recorder import Recorder
 from autograd_cy.profiler import profile, record_function
 
 # The first free-threaded CPython keeps classes for ever, and what a script leaves behind for longer than its modules.

@@ -177,7 +177,7 @@ CORE = {
             "subclasses_as_tensors": "Any",
         },
     ),
-    "graph.record": (
+    "graph.tangents": (
         [],
         {
             "dual_of": "Tensor",
@@ -223,19 +223,15 @@ CORE = {
             "with_samples": "Any",
         },
     ),
+    "batching.batched_call": ([], {"rank_of": "int"}),
+    "batching.rule_kinds": (
+        [],
+        {"batched_new": "Any", "batched_new_full": "Any", "elementwise": "Any", "on_first_value": "Any", "on_values": "Any"},
+    ),
     "batching.rules": (
         [],
-        {
-            "batched_new": "Any",
-            "batched_new_full": "Any",
-            "declare_rule": "None", "declare_write": "None",
-            "elementwise": "Any",
-            "on_first_value": "Any",
-            "on_values": "Any",
-            "refusal_of_write": "RuntimeError",
-            "rank_of": "int",
-            "rule_of": "Any", "writes": "bool",
-        },
+        {"declare_rule": "None", "declare_write": "None", "refusal_of_write": "RuntimeError", "rule_of": "Any",
+         "writes": "bool"},
     ),
     "graph.guard": (
         [],

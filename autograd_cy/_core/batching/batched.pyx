@@ -33,7 +33,8 @@ from autograd_cy._core.graph.duals cimport (
     DualLevels, Tangent, dual_level, is_visible, is_visible_number, see_again, see_up_to, visible_levels)
 from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport new_node, record, set_tangent, tangent_of, tangents_now
+from autograd_cy._core.graph.record cimport new_node, record
+from autograd_cy._core.graph.tangents cimport set_tangent, tangent_of, tangents_now
 from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.graph.tensor_views cimport share_version

@@ -17,8 +17,8 @@ from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.nans cimport check_results
 from autograd_cy._core.graph.node cimport BOXED
 from autograd_cy._core.graph.op_hooks cimport observe_forward
-from autograd_cy._core.graph.record cimport set_tangents
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor, save, seal
+from autograd_cy._core.graph.tangents cimport set_tangents
 from autograd_cy._core.graph.tensor cimport AMONG_SEVERAL, IN_FUNCTION, Tensor, wants_grad
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.graph.tensor_views cimport link_view, share_version

@@ -30,7 +30,8 @@ from autograd_cy._core.engine.graph_task cimport GraphTask, current_task
 from autograd_cy._core.graph.duals cimport Tangent, is_visible_number
 from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport NOTHING, Node
-from autograd_cy._core.graph.record cimport has_tangent, new_node, tangents_now
+from autograd_cy._core.graph.record cimport new_node
+from autograd_cy._core.graph.tangents cimport has_tangent, tangents_now
 from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.graph.tensor_views cimport share_version

@@ -9,7 +9,7 @@ from cpython.ref cimport Py_DECREF
 from autograd_cy._core.arrays.buffers cimport is_ours, keep_spare
 from autograd_cy._core.batching.batched cimport at_level_or_expanded, batched, level_of
 from autograd_cy._core.batching.levels cimport BatchLevel
-from autograd_cy._core.batching.rules cimport sample_of, stacked
+from autograd_cy._core.batching.sample_loop cimport sample_of, stacked
 from autograd_cy._core.engine.graph_task cimport GraphTask, as_seen, notes_of
 from autograd_cy._core.engine.input_buffer cimport add_gradient, vjp_into_buffer, vjp_into_grad
 from autograd_cy._core.engine.ready_queue cimport push

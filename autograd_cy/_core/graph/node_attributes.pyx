@@ -4,7 +4,7 @@ import numpy as np
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, sizes_of
 from autograd_cy._core.arrays.conversions cimport number_behind
-from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of
+from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of
 from autograd_cy._core.graph.accumulate_grad cimport AccumulateGrad, leaf_of
 from autograd_cy._core.graph.node cimport OUTPUT, Node, NodeExtras, extras_of, has_node_extras, held_at, outputs_slot
 from autograd_cy._core.graph.saved cimport OUTPUT_SLOT, freed_error, unpack

@@ -1,12 +1,9 @@
 """Whether and how an operation is recorded in the graph."""
 
-from autograd_cy._core.arrays.dtypes cimport dtype
 from autograd_cy._core.graph.accumulate_grad cimport connect
-from autograd_cy._core.graph.duals cimport Tangent
 from autograd_cy._core.graph.nans cimport check_result
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport DETECT_NAN
 
@@ -43,20 +40,6 @@ cdef inline int enter(Node node, Tensor y) except -1:
 
 cdef int show(str name, object outputs, tuple inputs) except -1
 cdef object shown(str name, object outputs, tuple inputs)
-cdef Tensor tangent_of(Tensor x)
-cdef Tangent tangents_now(Tensor x)
-cdef bint has_tangent(Tensor x) except -1
-ctypedef int (*RenewTangent)(Tensor view) except -1
-cdef RenewTangent renew_tangent         # views.pyx sets it
-cpdef set_tangent(Tensor x, Tensor t)
-cdef int set_tangents(Node node, object outputs, object inputs) except -1
-cdef Tensor as_tensor(object value, str operation)
-cdef Tensor tensor_argument(object value, str operation, str name, int position)
 cdef Node new_node(object node_class, tuple constants)
 cdef Tensor record_linear(object node_class, tuple constants, Tensor x, object array)
 cdef Tensor record_view(object node_class, tuple constants, Tensor x, object array)
-cdef object as_type(object g, dtype wanted)
-cdef long long int64_of(object number) except? -1
-cdef int wrap_dim(object dim, int ndim) except -1
-cdef tuple shape_of(Tensor x)
-cdef tuple broadcast_sizes(tuple a, tuple b)

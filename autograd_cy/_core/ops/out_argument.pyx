@@ -8,7 +8,7 @@ from autograd_cy._core.arrays.conversions cimport check_depth
 from autograd_cy._core.arrays.dtypes cimport check_cast, code_of
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport note_output_sizes
-from autograd_cy._core.graph.record cimport has_tangent
+from autograd_cy._core.graph.tangents cimport has_tangent
 from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.graph.tensor_views cimport count_write

@@ -9,11 +9,12 @@ cimport cython
 
 from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, check_cast, code_of, dtype, dtype_of
+from autograd_cy._core.graph.arguments cimport as_type, shape_of
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.operands cimport common_code, number_code, operand_code, rank_of, tensor_of
-from autograd_cy._core.graph.record cimport as_type, new_node, record_all, shape_of
+from autograd_cy._core.graph.record cimport new_node, record_all
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -25,7 +26,8 @@ from autograd_cy._core.writes.inplace cimport (
 from autograd_cy._core.writes.views cimport is_view_of_another
 
 from autograd_cy._core.batching.batched import levels_of
-from autograd_cy._core.batching.rules import batched_fill, elementwise, on_values, refusal_of_write
+from autograd_cy._core.batching.rule_kinds import batched_fill, elementwise, on_values
+from autograd_cy._core.batching.rules import refusal_of_write
 from autograd_cy._core.ops.registry import inplace_op
 from autograd_cy._core.runtime.once import warn_of_lost_imaginary_part
 

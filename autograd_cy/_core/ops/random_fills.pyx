@@ -13,8 +13,8 @@ from autograd_cy._core.arrays.dtypes cimport (
     BFLOAT16, BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT64, check_has_kernel, code_of, default_code, dtype, dtype_of,
     is_differentiable, to_real, type_word)
 from autograd_cy._core.batching.levels cimport current_level
+from autograd_cy._core.graph.arguments cimport shape_of
 from autograd_cy._core.graph.guard cimport prepare_write
-from autograd_cy._core.graph.record cimport shape_of
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.random_loops cimport (

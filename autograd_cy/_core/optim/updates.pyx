@@ -26,7 +26,7 @@ from autograd_cy._core.arrays.region cimport is_dense, overlaps_in_part, spans_m
 from autograd_cy._core.arrays.row_zeros cimport known_rows
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.layouts cimport is_sparse
-from autograd_cy._core.graph.record cimport has_tangent
+from autograd_cy._core.graph.tangents cimport has_tangent
 from autograd_cy._core.graph.tensor cimport Tensor, has_extras
 from autograd_cy._core.graph.versions cimport count, part_of
 from autograd_cy._core.kernels.update_loops cimport KEPT, NUMBERS, OPTIONS, RULES, SCALARS, Loop32, Loop64, Rule

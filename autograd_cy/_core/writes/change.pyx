@@ -29,7 +29,7 @@ from autograd_cy._core.graph.duals cimport (
     DualLevels, Tangent, dual_level, entry_in, is_visible, see_again, see_up_to, visible_levels, with_tangent)
 from autograd_cy._core.graph.hooks cimport drop_retained, retain_at, retained_at
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport has_tangent, tangent_of, tangents_now
+from autograd_cy._core.graph.tangents cimport has_tangent, tangent_of, tangents_now
 from autograd_cy._core.graph.tensor cimport Tensor, extras_of_tensor, make_current, wants_grad
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.graph.tensor_views cimport version_of

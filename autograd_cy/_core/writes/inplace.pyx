@@ -27,12 +27,13 @@ from autograd_cy._core.arrays.dtypes cimport check_cast, code_of, dtype, dtype_o
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.arrays.region cimport (
     lies_inside, overlaps_in_part, region_of, repeats_places, share_memory, spans_meet)
+from autograd_cy._core.graph.arguments cimport as_type, broadcast_sizes
 from autograd_cy._core.graph.duals cimport DualLevels, Tangent, is_visible, see_again, see_up_to, visible_levels
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
-from autograd_cy._core.graph.record cimport as_type, broadcast_sizes, has_tangent, set_tangent, tangent_of, tangents_now
 from autograd_cy._core.graph.saved cimport save_elsewhere
+from autograd_cy._core.graph.tangents cimport has_tangent, set_tangent, tangent_of, tangents_now
 from autograd_cy._core.graph.tensor cimport IN_GRAD_MODE, Tensor, extras_of_tensor, make_current, wants_grad
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.graph.tensor_views cimport count_write, share_version, version_of

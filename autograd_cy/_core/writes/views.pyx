@@ -24,12 +24,13 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.region cimport Region, region_of
 from autograd_cy._core.graph.accumulate_grad cimport connect
+from autograd_cy._core.graph.duals cimport DualLevels, is_visible, see_again, see_up_to, visible_levels
 from autograd_cy._core.graph.hooks cimport drop_retained, retain_at, retained_at
 from autograd_cy._core.graph.node cimport Node, NodeHooks, Request
-cimport autograd_cy._core.graph.record as record_module
-from autograd_cy._core.graph.duals cimport DualLevels, is_visible, see_again, see_up_to, visible_levels
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
 cimport autograd_cy._core.graph.samples as samples_module
-from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, record_all, set_tangent, tangent_of
+cimport autograd_cy._core.graph.tangents as tangents_module
+from autograd_cy._core.graph.tangents cimport has_tangent, set_tangent, tangent_of
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport (
     AMONG_SEVERAL, IN_FUNCTION, IN_GRAD_MODE, IN_INFERENCE, IN_NO_GRAD, Seldom, Tensor, TensorExtras, has_extras)
@@ -254,4 +255,4 @@ cdef int renew_alone(Tensor view) except -1:
 
 
 tensor_module.renew = renew_alone if FREE_THREADED else renew
-record_module.renew_tangent = renew_tangent
+tangents_module.renew_tangent = renew_tangent

@@ -7,10 +7,10 @@ import traceback
 import warnings
 
 import numpy as np
-from autograd_cy._core.graph.tensor_arrays import array_of
 
 import autograd_cy as ag
 from autograd_cy._core.graph.duals import close_dual_level, dual_depth
+from autograd_cy._core.graph.tensor_arrays import array_of
 
 from .surface import a_call
 from .values import Evil

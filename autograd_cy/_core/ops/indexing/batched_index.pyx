@@ -8,13 +8,14 @@ and are moved to their places.
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, UINT8, code_of
-from autograd_cy._core.batching.rules cimport BatchedCall
+from autograd_cy._core.batching.batched_call cimport BatchedCall
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_arrays cimport from_array
 from autograd_cy._core.ops.indexing.getitem cimport stands_for_tuple
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import declare_rule, rank_of
+from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.rules import declare_rule
 from autograd_cy._core.ops.indexing.getitem import getitem
 from autograd_cy._core.ops.indexing.index_put import index_put, index_put_
 from autograd_cy._core.ops.indexing.setitem import set_item

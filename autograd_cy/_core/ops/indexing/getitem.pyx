@@ -16,8 +16,9 @@ from cpython.number cimport PyIndex_Check
 
 from autograd_cy._core.arrays.conversions cimport check_depth
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, INT32, INT64, UINT8, code_of
+from autograd_cy._core.graph.arguments cimport as_tensor, int64_of
 from autograd_cy._core.graph.operators cimport ITEM, fill
-from autograd_cy._core.graph.record cimport as_tensor, int64_of, needs_node
+from autograd_cy._core.graph.record cimport needs_node
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.graph.tensor_views cimport link_view

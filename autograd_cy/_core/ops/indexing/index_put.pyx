@@ -6,8 +6,9 @@ cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype
 from autograd_cy._core.arrays.orders cimport copy_in_order
+from autograd_cy._core.graph.arguments cimport as_tensor, as_type, shape_of
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record_all, shape_of
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
 from autograd_cy._core.graph.saved_tensor cimport save_several
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor

@@ -14,8 +14,9 @@ from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.arrays.orders cimport MAX_DIMS, find_order, new_array_in_order
 from autograd_cy._core.batching.batched cimport zeros_as
+from autograd_cy._core.graph.arguments cimport shape_of
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of
+from autograd_cy._core.graph.record cimport needs_node, new_node, record
 from autograd_cy._core.graph.saved cimport freed_error
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor, handles, save_several
 from autograd_cy._core.graph.tensor cimport Tensor

@@ -8,11 +8,12 @@ from autograd_cy._core.arrays.buffers cimport cast, dense_copy, sizes_of
 from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT32, INT64, code_of, is_half
 from autograd_cy._core.arrays.row_zeros cimport forget_rows
+from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.operands cimport number_code
-from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record_all, shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
 from autograd_cy._core.graph.saved cimport save_input, unpack
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
@@ -26,7 +27,8 @@ from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport NO_GRAD
 from autograd_cy._core.writes.inplace cimport check_apart
 
-from autograd_cy._core.batching.rules import rank_of, writes
+from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.rules import writes
 from autograd_cy._core.ops.registry import inplace_op, op
 
 cnp.import_array()

@@ -4,10 +4,10 @@ import numpy as np
 
 from autograd_cy._core.arrays.conversions cimport assigned
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, dtype_of
+from autograd_cy._core.graph.arguments cimport shape_of
 from autograd_cy._core.graph.guard cimport prepare_write
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.operands cimport number_code
-from autograd_cy._core.graph.record cimport shape_of
 from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.indexing.getitem cimport place_of_index

@@ -4,8 +4,9 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of
+from autograd_cy._core.graph.arguments cimport shape_of
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, shape_of
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear
 from autograd_cy._core.graph.samples cimport of_samples
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor

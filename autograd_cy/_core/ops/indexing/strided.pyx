@@ -9,10 +9,10 @@ from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.batching.batched cimport at_level_or_expanded, batched, level_of
 from autograd_cy._core.batching.levels cimport BatchLevel
+from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.guard cimport offset_of, room_of
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport (
-    any_wanted, as_tensor, new_node, record_all, record_view, shape_of, tensor_argument, wrap_dim)
+from autograd_cy._core.graph.record cimport any_wanted, new_node, record_all, record_view
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_class cimport extend
 from autograd_cy._core.graph.tensor_life cimport new_tensor
@@ -20,7 +20,8 @@ from autograd_cy._core.ops.shapes.overlaps cimport overlapped
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.batched import first_value
-from autograd_cy._core.batching.rules import declare_rule, rank_of
+from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.rules import declare_rule
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.concatenation import cat
 from autograd_cy._core.ops.shapes.shape import sizes_of

@@ -2,7 +2,7 @@
 
 cimport cython
 
-from autograd_cy._core.graph.record cimport as_tensor, wrap_dim
+from autograd_cy._core.graph.arguments cimport as_tensor, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.indexing.slicing cimport part, unpack_slice
 from autograd_cy._core.ops.indexing.view_copy_node cimport ViewCopy, copied

@@ -17,7 +17,7 @@ from autograd_cy._core.ops.matrices.matrix cimport (
     adjoint, columns_first, first_failure, lower, matrix_argument, ufunc)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import on_matrices
+from autograd_cy._core.batching.rule_kinds import on_matrices
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.matrices.matrix import LinAlgError
 from autograd_cy._core.ops.matrices.systems import solve_triangular

@@ -8,8 +8,9 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport code_of, type_word
+from autograd_cy._core.graph.arguments cimport broadcast_sizes, shape_of, tensor_argument
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, new_node, record, record2, shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, record2
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
@@ -19,7 +20,9 @@ from autograd_cy._core.ops.matrices.matrix cimport (
     adjoint, check_matrix, columns_first, first_failure, lower, matrix_argument, unbroadcast, upper as upper_part)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import COMPOSITE, on_matrices, rank_of
+from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.rule_kinds import on_matrices
+from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.matrices.matrix import LinAlgError
 from autograd_cy._core.ops.registry import op

@@ -8,9 +8,11 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport BOOL, code_of
+from autograd_cy._core.graph.arguments cimport broadcast_sizes, shape_of
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport any_wanted, broadcast_sizes, has_tangent, new_node, record_all, shape_of
+from autograd_cy._core.graph.record cimport any_wanted, new_node, record_all
 from autograd_cy._core.graph.saved cimport save_input, saved_array, stale_error, unpack
+from autograd_cy._core.graph.tangents cimport has_tangent
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.graph.tensor_views cimport version_of

@@ -10,9 +10,10 @@ from autograd_cy._core.arrays.dtypes cimport (
     FLOAT16, FLOAT32, FLOAT64, INT32, INT64, check_has_kernel, code_of, dtype_of, kernel_code)
 from autograd_cy._core.arrays.row_zeros cimport new_row_zeros
 from autograd_cy._core.batching.batched cimport zeros_as
+from autograd_cy._core.graph.arguments cimport tensor_argument
 from autograd_cy._core.graph.layouts cimport sparse_rows
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, tensor_argument
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_gradient cimport type_name
@@ -22,7 +23,7 @@ from autograd_cy._core.kernels.take cimport all_inside, numbers_of, zeros
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-from autograd_cy._core.batching.rules import sample_by_sample
+from autograd_cy._core.batching.sample_loop import sample_by_sample
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()

@@ -3,8 +3,9 @@
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
 from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second, in_format
 from autograd_cy._core.arrays.dtypes cimport FLOAT64, code_of, dtype_of, kernel_code
+from autograd_cy._core.graph.arguments cimport shape_of
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport record_all, shape_of
+from autograd_cy._core.graph.record cimport record_all
 from autograd_cy._core.graph.saved cimport save_input, saved_array, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor

@@ -5,8 +5,9 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport is_flat, sizes_of
 from autograd_cy._core.arrays.channels cimport channels_at_end, has_channels_last, in_format, in_type_and_order
 from autograd_cy._core.arrays.dtypes cimport code_of
+from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
@@ -19,7 +20,7 @@ from autograd_cy._core.ops.nn.conv_arrays cimport (
 from autograd_cy._core.ops.nn.kept_formats cimport in_format_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import rank_of
+from autograd_cy._core.batching.batched_call import rank_of
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()

@@ -7,8 +7,9 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, is_flat, is_large, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, INT64, check_has_kernel, code_of, is_half, kernel_code, type_word
+from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear
 from autograd_cy._core.graph.saved cimport save_input, saved_array, take, unpack
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor

@@ -12,8 +12,9 @@ cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, LONGDOUBLE, code_of, type_word
 from autograd_cy._core.batching.levels cimport open_levels
+from autograd_cy._core.graph.arguments cimport as_tensor, shape_of
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport as_tensor, record_linear, shape_of
+from autograd_cy._core.graph.record cimport record_linear
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.dropout_loops cimport dropped

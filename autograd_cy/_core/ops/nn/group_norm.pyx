@@ -5,7 +5,8 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport flat, in_type
 from autograd_cy._core.arrays.channels cimport has_channels_last, in_format
 from autograd_cy._core.arrays.dtypes cimport code_of, kernel_code
-from autograd_cy._core.graph.record cimport any_wanted, new_node, shape_of, tensor_argument
+from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport any_wanted, new_node
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.planes cimport Planes
@@ -13,7 +14,7 @@ from autograd_cy._core.ops.nn.channel_norm cimport ChannelNorm, moments_of, norm
 from autograd_cy._core.ops.nn.layer_norm cimport check_types
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import rank_of
+from autograd_cy._core.batching.batched_call import rank_of
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()

@@ -8,8 +8,9 @@ from libc.math cimport sqrt
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport (
     FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of, is_half, kernel_code, type_word)
+from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
 from autograd_cy._core.graph.saved cimport save_input, saved_array, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor

@@ -1,6 +1,6 @@
 """nn.functional.embedding: indices first, negative padding rows, and renormalization of rows."""
 
-from autograd_cy._core.graph.record cimport tensor_argument
+from autograd_cy._core.graph.arguments cimport tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport Extent, enter_modes, leave_modes

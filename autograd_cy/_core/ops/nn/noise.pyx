@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograd_cy._core.batching.levels cimport open_levels
-from autograd_cy._core.graph.record cimport as_tensor, shape_of
+from autograd_cy._core.graph.arguments cimport as_tensor, shape_of
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.drawing cimport new_key

@@ -4,7 +4,7 @@ from math import prod
 
 from autograd_cy._core.arrays.dtypes cimport INT64, code_of
 from autograd_cy._core.batching.batched cimport values_of
-from autograd_cy._core.graph.record cimport shape_of, tensor_argument
+from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.nn.losses cimport check_real
 from autograd_cy._core.ops.reductions.scaling cimport values_fit

@@ -8,8 +8,9 @@ cimport cython
 
 from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second, has_channels_last, in_format
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT64, LONGDOUBLE, code_of
+from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear
 from autograd_cy._core.graph.saved cimport save_input, saved_array
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor

@@ -10,10 +10,12 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array, new_zeros
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, code_of, dtype_of, kernel_code, long_word, type_word
+from autograd_cy._core.graph.arguments cimport shape_of
 from autograd_cy._core.graph.node cimport HANDLES, Node
-from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, record_all, shape_of
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
 from autograd_cy._core.graph.saved cimport freed_error
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor, save_several
+from autograd_cy._core.graph.tangents cimport has_tangent
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.graph.zeros cimport all_zero, zeroed

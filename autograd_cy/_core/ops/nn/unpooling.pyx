@@ -5,8 +5,9 @@ cimport cython
 from autograd_cy._core.arrays.channels cimport has_channels_last
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, INT64, code_of, type_word
 from autograd_cy._core.batching.batched cimport zeros_as
+from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport needs_node, new_node, record
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
@@ -15,7 +16,7 @@ from autograd_cy._core.kernels.window_loops cimport PUT, TAKEN, moved
 from autograd_cy._core.ops.nn.pooling_sizes cimport check_not_empty, check_output_sizes, check_planes, ints_argument, listed
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import rank_of
+from autograd_cy._core.batching.batched_call import rank_of
 from autograd_cy._core.ops.nn.pooling_sizes import apart
 from autograd_cy._core.ops.registry import op
 

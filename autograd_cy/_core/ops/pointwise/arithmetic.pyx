@@ -6,9 +6,10 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, is_half, result_code
+from autograd_cy._core.graph.arguments cimport as_tensor, broadcast_sizes, shape_of
 from autograd_cy._core.graph.operands cimport number_code, operand_array, operand_code, rank_of, tensor_of
 from autograd_cy._core.graph.operators cimport RSUB, SUB, fill
-from autograd_cy._core.graph.record cimport as_tensor, broadcast_sizes, needs_node, shape_of
+from autograd_cy._core.graph.record cimport needs_node
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.overrides cimport declined

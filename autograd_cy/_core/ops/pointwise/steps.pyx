@@ -3,10 +3,11 @@
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, long_word, type_word
+from autograd_cy._core.graph.arguments cimport as_tensor, tensor_argument
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.operands cimport number_code
-from autograd_cy._core.graph.record cimport as_tensor, record_linear, shown, tensor_argument
+from autograd_cy._core.graph.record cimport record_linear, shown
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_arrays cimport from_array
 from autograd_cy._core.graph.tensor_life cimport new_tensor

@@ -1,7 +1,8 @@
 """matmul and nn.functional.linear: products of tensors of any dimensions, computed by products of matrices and vectors."""
 
+from autograd_cy._core.graph.arguments cimport broadcast_sizes, shape_of, tensor_argument
 from autograd_cy._core.graph.operators cimport MATMUL, fill
-from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, record_linear, shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport needs_node, record_linear
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_arrays cimport sharing
 from autograd_cy._core.ops.overrides cimport declined
@@ -9,7 +10,7 @@ from autograd_cy._core.ops.products.linalg cimport inner_product, matrix_times_v
 from autograd_cy._core.ops.products.mm cimport product_of_matrices, sum_with_product
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import rank_of
+from autograd_cy._core.batching.batched_call import rank_of
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape_views import SqueezeBackward4, UnsafeViewBackward0
 

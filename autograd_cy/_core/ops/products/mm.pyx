@@ -10,10 +10,11 @@ from cpython.object cimport PyTypeObject
 from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, code_of, is_half, long_word, type_word
 from autograd_cy._core.graph.accumulate_grad cimport connect
+from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.node_life cimport make_node, method_table
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
-from autograd_cy._core.graph.record cimport needs_node, record2, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport needs_node, record2, record_all
 from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor

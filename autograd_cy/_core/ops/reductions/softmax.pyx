@@ -9,8 +9,9 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, is_flat, new_array
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, LONGDOUBLE, as_dtype, code_of, is_half, to_inexact, type_word)
+from autograd_cy._core.graph.arguments cimport as_tensor
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, record2
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, record2
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
@@ -26,7 +27,8 @@ from autograd_cy._core.ops.reductions.reduction_node cimport (
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-from autograd_cy._core.batching.rules import COMPOSITE, Along
+from autograd_cy._core.batching.rule_kinds import Along
+from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()

@@ -19,10 +19,11 @@ from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, as_dtype, code_of,
 from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.arrays.region cimport measure
 from autograd_cy._core.batching.batched cimport BatchedTensor, batched
+from autograd_cy._core.graph.arguments cimport as_tensor, as_type, shape_of, wrap_dim
 from autograd_cy._core.graph.guard cimport owner_of
 from autograd_cy._core.graph.node cimport Node, NodeHooks
 from autograd_cy._core.graph.node_hooks cimport existing_hooks
-from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record, record_linear, shape_of, wrap_dim
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear
 from autograd_cy._core.graph.tensor cimport Seldom, Tensor, extras_of_tensor, seldom_of, wants_grad
 from autograd_cy._core.graph.tensor_class cimport extend
 from autograd_cy._core.graph.tensor_life cimport new_tensor
@@ -34,7 +35,9 @@ from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.state cimport INFERENCE
 
 from autograd_cy._core.arrays import formats, unset
-from autograd_cy._core.batching.rules import declare_rule, on_values, rank_of
+from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.rule_kinds import on_values
+from autograd_cy._core.batching.rules import declare_rule
 from autograd_cy._core.ops.registry import inplace_op, op
 from autograd_cy._core.runtime.once import warn_of_lost_imaginary_part
 

@@ -14,14 +14,16 @@ from cpython.object cimport PyObject_IsInstance
 
 from autograd_cy._core.arrays.buffers cimport strided_view
 from autograd_cy._core.arrays.dtypes cimport as_dtype, dtype
+from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, wrap_dim
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport as_tensor, record_linear, record_view, shape_of, wrap_dim
+from autograd_cy._core.graph.record cimport record_linear, record_view
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_class cimport extend
 from autograd_cy._core.ops.shapes.type_views cimport in_other_type
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rules import COMPOSITE, declare_rule, rank_of
+from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.rules import COMPOSITE, declare_rule
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.shape import sizes_of
 

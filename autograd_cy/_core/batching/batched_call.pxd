@@ -1,7 +1,6 @@
-"""Batching rules: how an operation handles operands with a batch dimension."""
+"""A call of an operation with batched tensors, as batching rules see it."""
 
 from autograd_cy._core.batching.levels cimport BatchLevel
-from autograd_cy._core.graph.tensor cimport Tensor
 
 
 cdef class BatchedCall:
@@ -14,5 +13,4 @@ cdef class BatchedCall:
     cpdef object aligned(self, object x, int rank)
 
 
-cdef object sample_of(object x, BatchLevel level, Py_ssize_t k)
-cdef object stacked(list results)
+cdef object first_sample(object x)

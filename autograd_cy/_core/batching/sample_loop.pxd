@@ -1,0 +1,8 @@
+"""Operations without a batching rule: one call for each sample."""
+
+from autograd_cy._core.batching.batched_call cimport BatchedCall
+from autograd_cy._core.batching.levels cimport BatchLevel
+
+cpdef object by_loop(BatchedCall call, tuple args, dict kwargs)
+cdef object sample_of(object x, BatchLevel level, Py_ssize_t k)
+cdef object stacked(list results)
