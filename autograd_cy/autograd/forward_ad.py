@@ -7,7 +7,7 @@ from .._core.batching.batched import is_batched as _is_batched
 from .._core.batching.batched import levels_of as _levels_of
 from .._core.batching.batched import one_sample as _one_sample
 from .._core.batching.levels import shared_arguments as _shared_arguments
-from .._core.engine import double_vjp as _double_vjp  # noqa: F401  (the core calls it through a pointer)
+from .._core.engine import node_tangents as _node_tangents  # noqa: F401  (the core calls it through a pointer)
 from .._core.engine.task_queries import depends_on_any as _depends_on_any
 from .._core.graph import duals as _duals
 from .._core.graph import record as _record

@@ -4,7 +4,7 @@ import bisect
 from collections import defaultdict
 from typing import Any
 
-from .._core.recording.raw_events import Array, Frame, RawEvent
+from .._core.inspection.raw_events import Array, Frame, RawEvent
 from ._operands import nbytes_of
 from ._recording import Recording
 

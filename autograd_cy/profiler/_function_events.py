@@ -1,6 +1,6 @@
 """From a recording to FunctionEvents."""
 
-from .._core.recording.raw_events import Array
+from .._core.inspection.raw_events import Array
 from ._event_list import EventList
 from ._events import FunctionEvent
 from ._flops import WHOLES, flops_of

@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from .._core.inspection.raw_events import Array, Frame
 from .._core.ops.operations import OPS
-from .._core.recording.raw_events import Array, Frame
 from ._calls import LARGE, OWNED, Calls, calls_by_line
 from ._format import format_memory, format_time
 from ._operands import nbytes_of, shown_line, source_of

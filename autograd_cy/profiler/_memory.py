@@ -6,7 +6,7 @@ import json
 import os
 from typing import Any, NamedTuple
 
-from .._core.recording.raw_events import Frame
+from .._core.inspection.raw_events import Frame
 from ._format import format_memory, format_time
 from ._memory_changes import NOWHERE, changes_of, place_of
 from ._memory_picture import picture_of

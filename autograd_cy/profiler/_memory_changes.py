@@ -12,7 +12,7 @@ NOTE [Memory over time]
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .._core.recording.raw_events import Frame
+from .._core.inspection.raw_events import Frame
 from ._recording import Recording
 
 NOWHERE = Frame("", -1, "")  # of memory that no operation took

@@ -4,7 +4,7 @@ import sys
 from collections import defaultdict
 from typing import Any, Generic, TypeVar
 
-from .._core.recording.raw_events import Frame
+from .._core.inspection.raw_events import Frame
 from ._graph import graph_of
 from ._memory import MemoryTimeline
 from ._operands import source_of

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Generic, TypeVar
 
-from .._core.recording.raw_events import Array, Frame
+from .._core.inspection.raw_events import Array, Frame
 
 _TYPE_NAMES = {
     "bool": "bool", "complex128": "c10::complex<double>", "complex64": "c10::complex<float>", "float16": "c10::Half",

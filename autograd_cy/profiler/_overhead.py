@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from .._core.inspection.raw_events import Array, Frame
+from .._core.inspection.recorder import Recorder
 from .._core.ops.costs import allocation_ns, event_ns, type_choice_ns
 from .._core.ops.operations import OPS
-from .._core.recording.raw_events import Array, Frame
-from .._core.recording.recorder import Recorder
 from .._creation.filled import full
 from ..autograd.grad_mode import enable_grad, no_grad
 from ._format import format_time

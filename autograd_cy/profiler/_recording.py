@@ -3,7 +3,7 @@
 import functools
 from collections import defaultdict
 
-from .._core.recording.raw_events import Frame, RawAllocation, RawEvent
+from .._core.inspection.raw_events import Frame, RawAllocation, RawEvent
 
 _RECORDING = ("op", "function")  # the kinds of events that record nodes
 _NUMBERED = ("op", "function", "backward")

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays.dtypes import all_dtypes
+from .._core.inspection.raw_events import Array, RawEvent
 from .._core.ops.operations import OPS
 from .._core.parallel.threads import get_num_threads, set_kernel_threads
-from .._core.recording.raw_events import Array, RawEvent
 from .._creation.data import from_numpy
 from ..autograd.grad_mode import no_grad
 from ._calls import Calls

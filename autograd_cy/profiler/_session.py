@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from .._core.recording.recorder import Recorder
+from .._core.inspection.recorder import Recorder
 from .._core.runtime.once import warn_once, warn_user
 from ._event_list import EventList
 from ._events import FunctionEventAvg

@@ -17,7 +17,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from .._core.recording.raw_events import Array, RawEvent
+from .._core.inspection.raw_events import Array, RawEvent
 from ._events import FunctionEvent
 from ._operands import ByLayout, frames_as_text, shapes_of, strides_of, types_of
 from ._recording import Recording

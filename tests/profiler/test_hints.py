@@ -6,7 +6,7 @@ import pytest
 from recorded import THREADS, op
 
 import autograd_cy as ag
-from autograd_cy._core.recording.raw_events import Array
+from autograd_cy._core.inspection.raw_events import Array
 from autograd_cy._core.runtime.state import is_debug_build
 from autograd_cy.profiler import profile
 from autograd_cy.profiler._calls import calls_by_line

@@ -11,7 +11,7 @@ import pytest
 from recorded import MAIN, STEP, THREADS
 
 import autograd_cy as ag
-from autograd_cy._core.recording.raw_events import RawAllocation
+from autograd_cy._core.inspection.raw_events import RawAllocation
 from autograd_cy.profiler import profile
 from autograd_cy.profiler._memory import MemoryTimeline
 from autograd_cy.profiler._memory_changes import changes_of

@@ -17,8 +17,8 @@ SUFFIXES = (".py", ".pyx", ".pxd", ".pyx.in")
 # know nothing of each other. `_library_contents` is written by an installation, `__init__` is the core itself.
 FOLDERS = [
     ["_library_contents"], ["modules"], ["__init__"],
-    ["runtime"], ["recording"], ["parallel"], ["arrays"], ["kernels", "graph"], ["inspection", "writes", "batching"],
-    ["engine", "ops", "optim"],
+    ["runtime"], ["recording"], ["parallel"], ["arrays"], ["kernels", "graph"],
+    ["batching"], ["writes"], ["engine"], ["ops", "optim"], ["inspection"],
 ]  # fmt: skip
 
 # The families of operations, in the same way; what stands in `ops` itself is below all of them, `basics` and
@@ -32,16 +32,9 @@ FAMILIES = [
 POINTERS = {
     "engine.engine.run_in_parallel": "engine.sharing",
     "graph.accumulate_grad.accumulate": "engine.input_buffer",
-    "graph.tangents.renew_tangent": "writes.views",
-    "graph.samples.jvp_by_samples": "batching.sample_loop",
-    "graph.samples.of_samples": "batching.sample_loop",
-    "graph.saved.enter_through_base": "writes.copy_slices",
-    "graph.limits.limit_of_quotient": "engine.quotients",
-    "graph.saved.tangents_by_vjp": "engine.double_vjp",
-    "graph.saved.tell_history": "engine.engine",
+    "graph.saved.tangents_of": "engine.node_tangents",
     "graph.operators.step": "ops.overrides",
     "graph.tensor.renew": "writes.views",
-    "recording.events.watch_calls": "ops.overrides",
     "runtime.reentry.turn_taker": "engine.parallel_walk",
 }
 
@@ -55,7 +48,7 @@ PAIR = {
     f"_core.graph.{module}"
     for module in (
         *("tensor", "tensor_arrays", "tensor_class", "tensor_gradient", "tensor_life", "tensor_views"),
-        *("node", "node_attributes", "node_hooks", "node_life", "accumulate_grad", "saved", "saved_tensor"),
+        *("node", "node_attributes", "node_hooks", "node_life", "accumulate_grad", "saved", "saved_tensor", "freed"),
     )
 }
 
@@ -240,7 +233,7 @@ def test_circles_are_found():
 def test_pointers_are_filled_before_they_are_called():
     """A recorded backward of a norm called one that only an import of forward mode filled: the interpreter ended."""
     # loaded by what opens dual levels, and by what allows threads
-    later = {"engine.double_vjp", "engine.sharing", "engine.parallel_walk"}
+    later = {"engine.node_tangents", "engine.sharing", "engine.parallel_walk"}
     script = "import sys, autograd_cy; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert {f"autograd_cy._core.{module}" for module in set(POINTERS.values()) - later} <= set(loaded)

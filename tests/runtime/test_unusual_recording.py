@@ -13,11 +13,11 @@ import time
 import weakref
 
 import pytest
+from autograd_cy._core.inspection.recorder import Recorder
 
 import autograd_cy as ag
 from autograd_cy._core.ops import costs
 from autograd_cy._core.recording import events
-from autograd_cy._core.recording.recorder import Recorder
 from autograd_cy.profiler import profile, record_function
 
 # The first free-threaded CPython keeps classes for ever, and what a script leaves behind for longer than its modules.
@@ -589,7 +589,7 @@ def test_operators_are_as_they_were():
 import itertools
 import autograd_cy as ag
 from autograd_cy._core.ops.set_handlers import calls_handed_to
-from autograd_cy._core.recording.recorder import Recorder
+from autograd_cy._core.inspection.recorder import Recorder
 
 def handler(function, args, kwargs):
     return "handled"
@@ -637,7 +637,7 @@ def test_an_exit_that_is_recorded():
     script = """
 import threading, time
 import autograd_cy as ag
-from autograd_cy._core.recording.recorder import Recorder
+from autograd_cy._core.inspection.recorder import Recorder
 
 class AtExit:
     def __del__(self):

@@ -1,6 +1,6 @@
 """Hand-made raw events, and a recorder that yields them in the place of the compiled one."""
 
-from autograd_cy._core.recording.raw_events import Array, Frame, RawAllocation, RawEvent
+from autograd_cy._core.inspection.raw_events import Array, Frame, RawAllocation, RawEvent
 from autograd_cy.profiler import _record_function, _session
 
 MAIN, HELPER = Frame("/home/me/step.py", 12, "loss_of"), Frame("/home/me/step.py", 30, "<module>")

@@ -33,7 +33,7 @@ HOMES = {
     "autograd_cy._core.graph.tensor": ["Tensor", "_Array", "_Dims", "_DType", "_Index", "_Number", "_Operand"],
     "autograd_cy._core.ops": ["return_types"],
     "autograd_cy._core.runtime.handle": ["RemovableHandle"],
-    "autograd_cy._core.recording.raw_events": ["RawAllocation", "RawEvent"],
+    "autograd_cy._core.inspection.raw_events": ["RawAllocation", "RawEvent"],
     "autograd_cy._random": ["Generator"],
     "autograd_cy._types": ["Size", "device"],
     "autograd_cy._types.layout": ["layout"],

@@ -87,7 +87,7 @@ CORE = {
     "engine.backward_arguments": ([], {"make_seeds": "tuple[Tensor, ...]", "ones_alike": "Tensor"}),
     "engine.basic_functions": (["Error", "UndefinedGradBackward", "DelayedError", "UndefinedGrad"], {}),
     "writes.inplace": ([], {"count_writes": "None", "set_versions": "None", "shares_elements": "bool"}),
-    "engine.double_vjp": ([], {}),
+    "engine.node_tangents": ([], {}),
     "ops.nn.embedding": ([], {"embedding_renorm_": "Tensor"}),
     "engine.quotients": ([], {}),
     "engine.engine": ([], {"run_backward": "Any", "run_task": "Any"}),

@@ -6,3 +6,5 @@ from autograd_cy._core.batching.levels cimport BatchLevel
 cpdef object by_loop(BatchedCall call, tuple args, dict kwargs)
 cdef object sample_of(object x, BatchLevel level, Py_ssize_t k)
 cdef object stacked(list results)
+cdef object of_samples(object function, tuple tensors, object constant)
+cdef tuple jvp_by_samples(object node, tuple tangents, tuple outputs)

@@ -8,7 +8,6 @@ from autograd_cy._core.batching.batched cimport at_level, at_level_or_expanded, 
 from autograd_cy._core.batching.batched_call cimport BatchedCall
 from autograd_cy._core.batching.levels cimport BatchLevel
 from autograd_cy._core.graph.node cimport Node
-cimport autograd_cy._core.graph.samples as samples_module
 from autograd_cy._core.graph.saved cimport tangents_of
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
@@ -105,7 +104,3 @@ def set_concatenate(function):
     """set_concatenate(cat): set the function that joins the results of single samples."""
     global concatenate
     concatenate = function
-
-
-samples_module.of_samples = of_samples
-samples_module.jvp_by_samples = jvp_by_samples

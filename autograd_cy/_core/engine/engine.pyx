@@ -8,7 +8,6 @@ to the buffers of their targets (propagation.pyx, input_buffer.pyx).
 from autograd_cy._core.batching.batched cimport BatchedTensor, level_of
 from autograd_cy._core.batching.levels cimport BatchLevel, current_level, open_levels
 from autograd_cy._core.engine.backward_arguments cimport check_inputs, check_roots, named, target_node, target_number
-from autograd_cy._core.engine.freed cimport history_of, note_backward
 from autograd_cy._core.engine.graph_task cimport (
     DETECTING, KEEPING, SEEN, GraphTask, count_running, current_task, finished, leads_on, new_task)
 from autograd_cy._core.engine.leaf_updates cimport update_held
@@ -16,10 +15,9 @@ from autograd_cy._core.engine.propagation cimport as_array, deliver
 from autograd_cy._core.engine.walk cimport run, run_as_events
 from autograd_cy._core.graph.anomaly cimport check_roots_for_nan, report
 from autograd_cy._core.graph.duals cimport any_zero_norm
+from autograd_cy._core.graph.freed cimport note_backward
 from autograd_cy._core.graph.hooks cimport retain_grad
-from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.op_hooks cimport is_logged
-cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved_hooks cimport put_hooks_back
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.recording.events cimport ENGINE, Span, begin_named, end, recorders_on
@@ -227,12 +225,3 @@ cdef int shorten(object outermost) except -1:
     if len(frames) > MOST_FRAMES:
         outermost.tb_next = frames[len(frames) - MOST_FRAMES // 2]
     return 0
-
-
-cdef str history(Node node):
-    """The part of the error for a freed node that describes the node, and the running task's path to it."""
-    cdef GraphTask task = current_task()
-    return history_of(node, None if task is None else task.roots)
-
-
-saved_module.tell_history = history

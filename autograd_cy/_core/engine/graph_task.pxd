@@ -4,6 +4,7 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.batching.levels cimport BatchLevel
 from autograd_cy._core.engine.ready_queue cimport ReadyQueue
+from autograd_cy._core.graph.freed cimport TaskRoots
 from autograd_cy._core.graph.node cimport Node, Scratch
 from autograd_cy._core.runtime.free_threading cimport peek_pointer, store_pointer
 
@@ -21,7 +22,7 @@ cdef class SideScratch:
     cdef Scratch scratch
 
 
-cdef class GraphTask:
+cdef class GraphTask(TaskRoots):
     cdef bint keep_graph
     cdef bint frees                 # run_node releases a node's saved tensors after the node has run
     cdef bint recorded              # gradients are Tensors and may be recorded
@@ -34,7 +35,6 @@ cdef class GraphTask:
     cdef bint whole                 # neither this task nor one around it is selective: checkpoints are valid
     cdef int depth                  # the number of tasks around this one
     cdef long long id
-    cdef list roots                 # these nodes keep the graph alive
     cdef dict captures              # Node -> [(output number, position in results), ...]
     cdef list results
     cdef dict notes                 # data that hooks keep until the task ends, or None

@@ -16,7 +16,6 @@ dg/dy = f''(0), which a backward of g computes.
 
 import numpy as np
 
-cimport autograd_cy._core.graph.limits as limits
 from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.engine.graph_task cimport GraphTask, current_task
 from autograd_cy._core.graph.node cimport Node
@@ -59,6 +58,3 @@ cdef int depth_of_limits(GraphTask task, Node node) except -1:
         depth += 1
         task = task.outer
     return depth
-
-
-limits.limit_of_quotient = limit_of_quotient

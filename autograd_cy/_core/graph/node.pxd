@@ -79,6 +79,7 @@ cdef class Node:
     cdef tuple constant_names(self)
     cdef int release_saved(self) except -1
     cdef int forget_common(self) except -1
+    cdef int take_in(self, object output) except -1
     cdef Node next_node(self, int i)
     cdef Node leaf_node(self, int i)
     cdef int next_number(self, int i) noexcept

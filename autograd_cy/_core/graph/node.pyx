@@ -79,7 +79,7 @@ cdef class Node:
     cdef object jvp(self, tuple tangents):
         """The output's tangent (a tuple for several) from the inputs' tangents, None where there is none.
 
-        A linear operation is its own derivative. For others it is derived from `vjp` (double_vjp.pyx): NotImplemented.
+        A linear operation is its own derivative. For others it is derived from `vjp` (node_tangents.pyx): NotImplemented.
         """
         operation = linear_operation(self)
         return NotImplemented if operation is None else operation(tangents[0], *self.arguments())
@@ -168,6 +168,10 @@ cdef class Node:
     cdef int forget_common(self) except -1:
         """Clear values shared by the gradients of one backward, because it failed and the next may differ."""
         return 0
+
+    cdef int take_in(self, object output) except -1:
+        """Make the rebuilt output of a node within this one a part of this one's output: for a CopySlices."""
+        raise SystemError(f"{self.name()} has no nodes within it")
 
     def __getattr__(self, str name):
         cdef Hold section

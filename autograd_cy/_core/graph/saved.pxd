@@ -24,12 +24,8 @@ cdef object stale_error(Node node, Tensor tensor, long expected)
 cdef int give_place(Node node, Tensor output, int number) except -1
 cdef int give_tangent(Node node, Tensor output) except -1
 
-ctypedef str (*History)(Node node)
-cdef History tell_history       # engine.pyx sets it
-
-ctypedef int (*EnterThroughBase)(Tensor output, Node outer) except -1
-cdef EnterThroughBase enter_through_base        # copy_slices.pyx sets it
 cdef int keep_tangents(Node node, tuple tangents, long long level) except -1
-cdef tuple tangents_of(Node node, tuple tangents, tuple outputs)
-ctypedef tuple (*TangentsByVjp)(Node node, tuple tangents, tuple outputs)
-cdef TangentsByVjp tangents_by_vjp      # engine/double_vjp.pyx sets it
+
+# the tangents of a node's outputs (of those that are not None), from the inputs' tangents
+ctypedef tuple (*TangentsOf)(Node node, tuple tangents, tuple outputs)
+cdef TangentsOf tangents_of         # engine/node_tangents.pyx sets it

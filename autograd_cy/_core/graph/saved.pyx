@@ -19,10 +19,9 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 from autograd_cy._core.arrays.buffers cimport is_owned, sizes_of
 from autograd_cy._core.graph.duals cimport (
     DualLevels, dual_level, is_visible, see_again, see_up_to, visible_levels, with_tangent)
-from autograd_cy._core.graph.layouts cimport is_sparse
+from autograd_cy._core.graph.freed cimport history
 from autograd_cy._core.graph.node cimport (
     HANDLE, INPUT, NOTHING, OUTPUT, Node, NodeExtras, SlotKind, extras_of, has_node_extras)
-cimport autograd_cy._core.graph.samples as samples_module
 from autograd_cy._core.graph.saved_tensor cimport SavedTensor
 from autograd_cy._core.graph.tensor cimport Seldom, Tensor, TensorExtras, extras_of_tensor, has_extras
 from autograd_cy._core.graph.tensor_gradient cimport type_name
@@ -34,9 +33,7 @@ from autograd_cy._core.runtime.free_threading cimport is_unique, load_long
 from autograd_cy._core.runtime.inference cimport save_error
 from autograd_cy._core.runtime.location cimport described
 from autograd_cy._core.runtime.modes cimport current_mode
-from autograd_cy._core.runtime.state cimport ANOMALY, DEBUG, FORWARD_AD, KEEP_ZEROS, NO_GRAD, OP_HOOKS, thread_state
-
-from autograd_cy._core.graph.samples import SampleTakenForAll
+from autograd_cy._core.runtime.state cimport ANOMALY, DEBUG, FORWARD_AD, NO_GRAD, OP_HOOKS, thread_state
 
 cnp.import_array()
 
@@ -110,7 +107,8 @@ cdef int give_place(Node node, Tensor output, int number) except -1:
     if not node.n_edges:                        # the node exists only for its jvp
         return 0
     if has_node_extras(node) and (<NodeExtras> node.extras).outer is not None:
-        return enter_through_base(output, (<NodeExtras> node.extras).outer())
+        outer = (<NodeExtras> node.extras).outer()
+        return 0 if outer is None else (<Node> outer).take_in(output)
     output.grad_fn, output.output_number, output.needs_grad = node, number, True
     return 0
 
@@ -125,35 +123,6 @@ cdef int keep_tangents(Node node, tuple tangents, long long level) except -1:
         extras = extras_of(node)
         extras.tangents = {**(extras.tangents or {}), level: tangents}
     return 0
-
-
-cdef tuple tangents_of(Node node, tuple tangents, tuple outputs):
-    """The tangents of a node's outputs (of those that are not None), from the inputs' tangents."""
-    cdef tuple found
-    try:
-        result = node.jvp(tangents)
-    except SampleTakenForAll:
-        result = samples_module.jvp_by_samples(node, tangents, outputs)
-    except NotImplementedError as error:
-        if "forward AD" in str(error):
-            raise
-        raise NotImplementedError(f"Trying to use forward AD with {node.name()} that does not support it because it has not "
-                                  f"been implemented yet. ({error})") from None
-    if result is NotImplemented:
-        found = tangents_by_vjp(node, tangents, outputs)
-    else:
-        found = result if isinstance(result, tuple) else (result,)
-    if thread_state().mode & KEEP_ZEROS and not node.joint and any_may_be_nan(found):
-        return node.jvp_of_zeros(tangents, found)
-    return found
-
-
-cdef bint any_may_be_nan(tuple tangents) except -1:
-    """Whether a tangent has a NaN; batched and sparse tangents count as if they had."""
-    for t in tangents:
-        if t is not None and ((<Tensor> t).batched or is_sparse(t) or (t != t).any()):
-            return True
-    return False
 
 
 cdef int give_tangent(Node node, Tensor output) except -1:
@@ -302,4 +271,4 @@ cdef object freed_error(Node node):
         "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
         "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
         "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
-        f"saved tensors after calling backward.{'' if node is None else ' ' + tell_history(node)}")
+        f"saved tensors after calling backward.{'' if node is None else ' ' + history(node)}")

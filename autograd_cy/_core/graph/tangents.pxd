@@ -7,7 +7,5 @@ from autograd_cy._core.graph.tensor cimport Tensor
 cdef Tensor tangent_of(Tensor x)
 cdef Tangent tangents_now(Tensor x)
 cdef bint has_tangent(Tensor x) except -1
-ctypedef int (*RenewTangent)(Tensor view) except -1
-cdef RenewTangent renew_tangent         # views.pyx sets it
 cpdef set_tangent(Tensor x, Tensor t)
 cdef int set_tangents(Node node, object outputs, object inputs) except -1

@@ -12,7 +12,7 @@ from autograd_cy._core.graph.guard cimport offset_of, owner_of, room_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.primals cimport hide_tangents, show_tangents
 from autograd_cy._core.graph.saved cimport keep_tangents, tangents_of
-from autograd_cy._core.graph.tensor cimport Seldom, Tensor, TensorExtras, extras_of_tensor, has_extras, seldom_of
+from autograd_cy._core.graph.tensor cimport Seldom, Tensor, TensorExtras, extras_of_tensor, has_extras, renew, seldom_of
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.graph.tensor_views cimport version_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -127,7 +127,7 @@ cdef Tangent tangents_now(Tensor x):
         return None
     cdef TensorExtras extras = x.extras
     if extras.base is not None and extras.tangent_version != load_long(&x.counter.version) and dual_level():
-        renew_tangent(x)
+        renew(x, True)
     return extras.tangents
 
 

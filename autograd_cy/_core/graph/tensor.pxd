@@ -72,8 +72,8 @@ cdef enum:                          # how a view was made
 
 cdef void *tensor_type              # Tensor, for comparing types
 
-ctypedef int (*Renew)(Tensor view) except -1
-cdef Renew renew                    # views.pyx sets it
+ctypedef int (*Renew)(Tensor view, bint of_tangents) except -1
+cdef Renew renew                    # writes/views.pyx sets it
 
 cdef TensorExtras extras_of_tensor(Tensor tensor)
 cdef Seldom seldom_of(TensorExtras extras)
@@ -99,5 +99,5 @@ cdef inline bint wants_grad(Tensor x) noexcept:
 cdef inline int make_current(Tensor x) except -1:
     """Renew the place in the graph of a view whose base was written; must be called before `grad_fn` is read."""
     if has_extras(x) and x.extras.base is not None and load_long(&x.counter.version) != load_long(&x.extras.current):
-        renew(x)
+        renew(x, False)
     return 0

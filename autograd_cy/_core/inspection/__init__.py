@@ -1,1 +1,1 @@
-"""Inspection of a recorded graph for the user: nodes and edges, what they hold, and cycles."""
+"""What the user reads: recorded events, nodes and edges of a graph, what they hold, and cycles."""

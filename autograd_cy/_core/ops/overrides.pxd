@@ -3,3 +3,4 @@
 cdef object declined(int k, object left, object right)
 cdef object declined_by(object function, object left, object right)
 cpdef int arm() except -1
+cdef int watch(bint on) except -1

@@ -43,7 +43,6 @@ from autograd_cy._core.ops.keywords cimport as_numbers, called_otherwise, has_an
 from autograd_cy._core.ops.subclasses cimport answer_of, class_of_results, hand_over, in_class, overriding, path_of
 from autograd_cy._core.ops.watched_calls cimport begin_call, end_call
 from autograd_cy._core.runtime.entry cimport explain_arguments
-cimport autograd_cy._core.recording.events as events_module
 from autograd_cy._core.recording.events cimport Span, public_names
 from autograd_cy._core.runtime.free_threading cimport store_pointer
 
@@ -380,6 +379,5 @@ with_subclasses = call_with_subclasses
 watched = call_watched
 failed = call_failed
 any_handler = has_handler
-events_module.watch_calls = watch
 operators_module.step = NULL
 extend("__init_subclass__", classmethod(init_subclass))

@@ -12,7 +12,7 @@ from autograd_cy._core.arrays.conversions cimport check_depth
 from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport record_view
-from autograd_cy._core.graph.samples cimport of_samples
+from autograd_cy._core.batching.sample_loop cimport of_samples
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_class cimport extend
 from autograd_cy._core.graph.tensor_life cimport moved_into, new_tensor

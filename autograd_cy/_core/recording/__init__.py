@@ -1,1 +1,1 @@
-"""Recording of events: rings that threads write, the switches, and what reads the rings for the profiler."""
+"""Recording of events: a ring for each thread, and the switches."""

@@ -30,9 +30,6 @@ cdef inline bint recorders_on() noexcept nogil:
     return peek_int(&recording) != 0
 
 
-ctypedef int (*Watch)(bint on) except -1
-cdef Watch watch_calls      # ops/overrides.pyx sets it: turns recording of operation calls on or off
-
 cdef Span begin(int kind, PyObject *what) noexcept
 cdef Span begin_node(PyObject *what, object code, int instruction, unsigned long long sequence_nr) noexcept
 cdef void end(Span span) noexcept

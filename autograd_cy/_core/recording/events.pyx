@@ -2,7 +2,7 @@
 
 NOTE [Recording events]
   1. Code that can record an event checks `recorders_on()` first, where that is cheap compared with the work. Calls of
-     operations don't even check: `watch_calls` installs another entry for them while a Recorder is on.
+     operations don't even check: `watch` (ops/overrides.pyx) installs another entry for them while a Recorder is on.
   2. An event is a C struct in the ring of its thread, written with the GIL held (without one: the lock), and timed by two
      reads of the processor's counter. Names, lines and dtypes stay pointers until the events are read.
   3. A full ring takes no more events and counts the dropped ones; its contents stay intact.

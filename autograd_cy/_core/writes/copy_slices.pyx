@@ -13,7 +13,6 @@ from autograd_cy._core.graph.accumulate_grad cimport connect
 from autograd_cy._core.graph.creation_hooks cimport announce
 from autograd_cy._core.graph.node cimport BOXED, Node, Request, extras_of
 from autograd_cy._core.graph.record cimport new_node
-cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.saved cimport freed_error
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
@@ -73,15 +72,13 @@ cdef class CopySlices(Node):
         self.released = True
         return self.function.release_saved()
 
-
-cdef int enter_through_base(Tensor output, Node outer) except -1:
-    """Make the rebuilt output of the inner node a part of the base, computed by the CopySlices."""
-    cdef Node node
-    if outer is not None:
-        node = new_node(AsStridedBackward0, geometry((<CopySlices> outer).region))
-        node.add_edge(outer, 0)
-        output.grad_fn, output.output_number, output.needs_grad = node, 0, True
-    return 0
+    cdef int take_in(self, object output) except -1:
+        """The part of the base that the inner node wrote, as the gradient of this node reaches it."""
+        cdef Tensor part = <Tensor> output
+        cdef Node node = new_node(AsStridedBackward0, geometry(self.region))
+        node.add_edge(self, 0)
+        part.grad_fn, part.output_number, part.needs_grad = node, 0, True
+        return 0
 
 
 cdef cnp.ndarray ZERO = cnp.PyArray_ZEROS(0, NULL, cnp.NPY_BOOL, 0)
@@ -103,6 +100,3 @@ cdef CopySlices copy_slices(Tensor base, Region region, Node function, int posit
     if thread_state().mode & NODE_HOOKS:
         announce(node)
     return node
-
-
-saved_module.enter_through_base = enter_through_base

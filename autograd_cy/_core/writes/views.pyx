@@ -5,7 +5,7 @@ NOTE [Views]
      A view of a view has the base of the first view. Its position in the base is computed from the arrays (`Region`).
   2. A recorded write through a view is an operation on the base: see NOTE [In place]. All views, including the written one,
      then have an outdated version. On the next use each one makes a new node, an AsStridedBackward0 with an edge to the
-     base's new node (`renew`). They keep their arrays, which see the write anyway.
+     base's new node (`renew_place`). They keep their arrays, which see the write anyway.
   3. Nothing is done until then, so an unused view costs nothing. Code that reads `grad_fn` or `needs_grad` of a tensor must
      call `make_current` or `wants_grad` first.
   4. Some views can't get a new node, because it would replace the node with the right gradient or the intent is ambiguous:
@@ -14,7 +14,7 @@ NOTE [Views]
      its base was detached in place, because the write's node is lost.
   5. detach() and `.data` make no views: they share memory (and with detach(), versions), but have no base.
   6. Tangents move in the same way: a write through a view updates the base's tangent, and other views take theirs anew from
-     it (`renew_tangent`). A tensor from make_dual() is a view of its argument but has its own tangent, so its views take
+     it (`renew_tangents`). A tensor from make_dual() is a view of its argument but has its own tangent, so its views take
      their tangents from it (`tangent_base`).
   7. Under _force_original_view_tracking() a view keeps its node classes, and gets nodes of these after a write (case 2).
 """
@@ -23,13 +23,12 @@ cimport cython
 from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.region cimport Region, region_of
+from autograd_cy._core.batching.sample_loop cimport of_samples
 from autograd_cy._core.graph.accumulate_grad cimport connect
 from autograd_cy._core.graph.duals cimport DualLevels, is_visible, see_again, see_up_to, visible_levels
 from autograd_cy._core.graph.hooks cimport drop_retained, retain_at, retained_at
 from autograd_cy._core.graph.node cimport Node, NodeHooks, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
-cimport autograd_cy._core.graph.samples as samples_module
-cimport autograd_cy._core.graph.tangents as tangents_module
 from autograd_cy._core.graph.tangents cimport has_tangent, set_tangent, tangent_of
 cimport autograd_cy._core.graph.tensor as tensor_module
 from autograd_cy._core.graph.tensor cimport (
@@ -85,7 +84,7 @@ cdef tuple geometry(Region region):
 cdef Tensor take(Tensor whole, Region region):
     """The part of a tensor at the region."""
     if whole.batched:
-        return samples_module.of_samples(take_of_each, (whole,), region)
+        return of_samples(take_of_each, (whole,), region)
     cdef Tensor y = new_tensor(region.taken(whole.array))
     if needs_node(whole):
         record_all(new_node(AsStridedBackward0, geometry(region)), y, (whole,))
@@ -95,7 +94,7 @@ cdef Tensor take(Tensor whole, Region region):
 cdef Tensor embed_part(Tensor part, Region region):
     """Zeros with the part in its place."""
     if part.batched:
-        return samples_module.of_samples(embed_of_each, (part,), region)
+        return of_samples(embed_of_each, (part,), region)
     cdef Tensor y = new_tensor(region.embedded(part.array))
     if needs_node(part):
         record_all(new_node(AsStridedScatterBackward0, (region,)), y, (None, part))
@@ -105,7 +104,7 @@ cdef Tensor embed_part(Tensor part, Region region):
 cdef Tensor replace_part(Tensor whole, Tensor part, Region region):
     """`whole` with the region replaced by `part` (None: by zeros)."""
     if whole.batched or (part is not None and part.batched):
-        return samples_module.of_samples(replace_of_each, (whole, part), region)
+        return of_samples(replace_of_each, (whole, part), region)
     cdef Tensor given = new_tensor(cnp.PyArray_ZEROS(0, NULL, cnp.NPY_BOOL, 0)) if part is None else part
     cdef Tensor y = new_tensor(region.replaced(whole.array, given.array))
     if needs_node(whole) or (part is not None and needs_node(part)):
@@ -127,7 +126,7 @@ def replace_of_each(Tensor wholes, Tensor parts or None, Region region, Py_ssize
 
 # after a write
 
-cdef int renew(Tensor view) except -1:
+cdef int renew_place(Tensor view) except -1:
     """Give a view a node that leads to its base's node; called if the view's version is outdated."""
     cdef TensorExtras extras = view.extras
     cdef Tensor base = extras.base
@@ -187,7 +186,7 @@ cdef Tensor tangent_base(Tensor x):
     return extras.base if extras.seldom is None or extras.seldom.dual is None else extras.seldom.dual
 
 
-cdef int renew_tangent(Tensor view) except -1:
+cdef int renew_tangents(Tensor view) except -1:
     """Recompute the view's tangents from the base's."""
     cdef DualLevels levels = visible_levels()
     cdef Tensor base = tangent_base(view), t
@@ -245,14 +244,20 @@ cdef object refusal(Tensor view, bint indirect):
 
 
 cdef int renew_alone(Tensor view) except -1:
-    """`renew`, unless another thread has done it meanwhile."""
+    """`renew_place`, unless another thread has done it meanwhile."""
     cdef Hold section
     hold(&section, <PyObject *> view)
     try:
-        return renew(view) if load_long(&view.counter.version) != view.extras.current else 0
+        return renew_place(view) if load_long(&view.counter.version) != view.extras.current else 0
     finally:
         let_go(&section)
 
 
-tensor_module.renew = renew_alone if FREE_THREADED else renew
-tangents_module.renew_tangent = renew_tangent
+cdef int renew(Tensor view, bint of_tangents) except -1:
+    """Renew the place of an outdated view in the graph, or its tangents."""
+    if of_tangents:
+        return renew_tangents(view)
+    return renew_alone(view) if FREE_THREADED else renew_place(view)
+
+
+tensor_module.renew = renew

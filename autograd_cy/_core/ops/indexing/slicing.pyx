@@ -7,7 +7,7 @@ from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.arguments cimport shape_of
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear
-from autograd_cy._core.graph.samples cimport of_samples
+from autograd_cy._core.batching.sample_loop cimport of_samples
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.graph.tensor_views cimport link_view

@@ -1,7 +1,7 @@
 """The node of hypot, with its second derivative where the result is 0: NOTE [Norms of 0]."""
 
+from autograd_cy._core.engine.quotients cimport limit_of_quotient
 from autograd_cy._core.graph.duals cimport note_zero_norm
-from autograd_cy._core.graph.limits cimport limit_of_quotient
 from autograd_cy._core.graph.saved cimport saved_array, unpack
 from autograd_cy._core.ops.pointwise.pointwise_node cimport PointwiseNode, unbroadcast_tensor
 

@@ -7,9 +7,9 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport cast
 from autograd_cy._core.arrays.dtypes cimport (
     FLOAT16, FLOAT32, FLOAT64, check_has_kernel, code_of, is_half, type_word)
+from autograd_cy._core.engine.quotients cimport limit_of_quotient
 from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
 from autograd_cy._core.graph.duals cimport note_zero_norm
-from autograd_cy._core.graph.limits cimport limit_of_quotient
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record2
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, unpack

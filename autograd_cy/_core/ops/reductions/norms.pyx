@@ -10,9 +10,9 @@ from cpython.object cimport PyObject
 from autograd_cy._core.arrays.buffers cimport cast, new_zeros
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, is_half, promote, to_complex, to_real, type_word)
+from autograd_cy._core.engine.quotients cimport limit_of_quotient
 from autograd_cy._core.graph.arguments cimport as_tensor
 from autograd_cy._core.graph.duals cimport note_zero_norm
-from autograd_cy._core.graph.limits cimport limit_of_quotient
 from autograd_cy._core.graph.record cimport needs_node
 from autograd_cy._core.graph.saved cimport saved_array, saved_like, unpack
 from autograd_cy._core.graph.tensor cimport Tensor

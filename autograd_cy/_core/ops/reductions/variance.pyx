@@ -11,9 +11,9 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of, is_half
+from autograd_cy._core.engine.quotients cimport limit_of_quotient
 from autograd_cy._core.graph.arguments cimport as_tensor, shape_of
 from autograd_cy._core.graph.duals cimport note_zero_norm
-from autograd_cy._core.graph.limits cimport limit_of_quotient
 from autograd_cy._core.graph.node cimport Node, Request
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
 from autograd_cy._core.graph.saved cimport save_input, save_output, saved_like, unpack

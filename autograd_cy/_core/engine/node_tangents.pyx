@@ -1,4 +1,4 @@
-"""Tangents of nodes without a jvp, derived from vjp.
+"""The tangents of a node's outputs from those of its inputs: by its jvp, or derived from its vjp.
 
 vjp(v) is linear in v, so its gradient by v, seeded with the inputs' tangents t, is the adjoint of the adjoint: the output's
 tangent, for any v. Source: Townsend, "A new trick for calculating Jacobian vector products" (2017).
@@ -7,17 +7,49 @@ tangent, for any v. Source: Townsend, "A new trick for calculating Jacobian vect
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport code_of, is_differentiable
+from autograd_cy._core.batching.sample_loop cimport jvp_by_samples
+from autograd_cy._core.graph.layouts cimport is_sparse
 from autograd_cy._core.graph.node cimport Node
 cimport autograd_cy._core.graph.saved as saved_module
 from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
-from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS
+from autograd_cy._core.runtime.state cimport KEEP_ZEROS, NO_GRAD, OP_HOOKS, thread_state
 
 from autograd_cy._core.engine.engine import run_task
+from autograd_cy._core.graph.samples import SampleTakenForAll
 
 cnp.import_array()
+
+
+cdef tuple tangents_of(Node node, tuple tangents, tuple outputs):
+    """The tangents of a node's outputs (of those that are not None), from the inputs' tangents."""
+    cdef tuple found
+    try:
+        result = node.jvp(tangents)
+    except SampleTakenForAll:
+        result = jvp_by_samples(node, tangents, outputs)
+    except NotImplementedError as error:
+        if "forward AD" in str(error):
+            raise
+        raise NotImplementedError(f"Trying to use forward AD with {node.name()} that does not support it because it has not "
+                                  f"been implemented yet. ({error})") from None
+    if result is NotImplemented:
+        found = tangents_by_vjp(node, tangents, outputs)
+    else:
+        found = result if isinstance(result, tuple) else (result,)
+    if thread_state().mode & KEEP_ZEROS and not node.joint and any_may_be_nan(found):
+        return node.jvp_of_zeros(tangents, found)
+    return found
+
+
+cdef bint any_may_be_nan(tuple tangents) except -1:
+    """Whether a tangent has a NaN; batched and sparse tangents count as if they had."""
+    for t in tangents:
+        if t is not None and ((<Tensor> t).batched or is_sparse(t) or (t != t).any()):
+            return True
+    return False
 
 
 cdef tuple tangents_by_vjp(Node node, tuple tangents, tuple outputs):
@@ -53,4 +85,4 @@ cdef Tensor seed_like(Tensor y):
     return v
 
 
-saved_module.tangents_by_vjp = tangents_by_vjp
+saved_module.tangents_of = tangents_of

@@ -1,4 +1,4 @@
-"""Entry points of batching for modules of the graph, which can't import it."""
+"""The error where batching is needed, for modules of the graph, which can't import it."""
 
 
 class SampleTakenForAll(RuntimeError):

@@ -15,7 +15,7 @@ from autograd_cy._core.runtime.free_threading cimport load_number
 from autograd_cy._core.runtime.location cimport place_of
 from autograd_cy._core.runtime.state cimport thread_state
 
-from autograd_cy._core.recording.raw_events import Array, Frame, RawAllocation, RawEvent
+from autograd_cy._core.inspection.raw_events import Array, Frame, RawAllocation, RawEvent
 
 cnp.import_array()
 

@@ -48,6 +48,16 @@ cdef int note_backward() except -1:
     return number
 
 
+cdef class TaskRoots:
+    pass
+
+
+cdef str history(Node node):
+    """The part of the error for a freed node that describes the node, and the running task's path to it."""
+    cdef void *task = thread_state().graph_task
+    return history_of(node, None if task == NULL else (<TaskRoots> task).roots)
+
+
 cdef str history_of(Node node, list roots):
     """Where a freed node was recorded and freed, and how the walk from `roots` (None: no walk) reached it."""
     cdef Backward *entry = &backwards[node.freed_by % KEPT]

@@ -3,8 +3,9 @@
 cimport cython
 from cpython.object cimport PyObject
 
-from autograd_cy._core.recording.event_reader cimport EventReader
-from autograd_cy._core.recording.events cimport MEMORY, SHAPES, STACKS, options, recorders_on, recording, watch_calls
+from autograd_cy._core.inspection.event_reader cimport EventReader
+from autograd_cy._core.ops.overrides cimport watch
+from autograd_cy._core.recording.events cimport MEMORY, SHAPES, STACKS, options, recorders_on, recording
 from autograd_cy._core.recording.rings cimport CAPACITY, make_room, need_rings_no_more, rely_on_rings
 from autograd_cy._core.runtime.free_threading cimport FREE_THREADED, Hold, add_int, hold, let_go, peek_int, store_int
 
@@ -59,7 +60,7 @@ cdef class Recorder:
             reader.options = self.options
             reader.note_start()
             if not recorders_on():
-                watch_calls(True)
+                watch(True)
             self.turn_on(reader)
         except BaseException:
             need_rings_no_more()
@@ -76,7 +77,7 @@ cdef class Recorder:
             add_int(&recording, 1)
             want(self.options, 1)
             if FREE_THREADED:
-                watch_calls(True)           # another thread may have stopped the last Recorder
+                watch(True)           # another thread may have stopped the last Recorder
         finally:
             let_go(&section)
         return 0
@@ -89,7 +90,7 @@ cdef class Recorder:
         add_int(&recording, -1)
         want(self.options, -1)
         if not recorders_on():
-            watch_calls(False)
+            watch(False)
         let_go(&section)
 
     def stop(self):
