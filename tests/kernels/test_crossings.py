@@ -71,11 +71,13 @@ BLOCKS = {
     "channels.NARROW": 4,
     "channels.TILE": 16,
     "channel_lines.VECTORS": 2,
-    "channel_columns.COLUMNS": 256,
+    "channel_columns.COLUMNS": 1024,  # crossed in test_channels_last.py, as are the next
+    "channel_columns.LARGE": 6 << 20,
+    "channel_columns.ROWS": 64,
+    "channel_columns.SHORT": 256,
+    "channel_columns.SLICE": 1 << 14,
     "channel_columns.STRIP": 64,
     "channel_columns.TILE": 1 << 14,
-    "channel_columns.ROWS": 64,
-    "channel_columns.SLICE": 1 << 14,  # crossed in test_channels_last.py
     "channel_windows.LEAST": 16,  # crossed in test_channels_last.py, as are the next
     "channel_windows.UNROLLED": 4,
     "conv_arrays.FEWEST": 32,  # crossed in test_channels_last.py, as are the next
