@@ -64,6 +64,12 @@ BLOCKS = {
     "channel_lines.COPIED": 1 << 15,
     "channel_lines.FEW": 4,
     "channel_lines.FEWEST": 4,
+    "channel_places.DEPTH": 384,  # crossed in test_channel_places.py, as are the next
+    "channel_places.ENOUGH": 6,
+    "channel_places.FEWEST": 4,
+    "channel_places.PLACES": 64,
+    "channel_places.ROWS": 8,
+    "channel_places.SEEN": 1 << 18,
     "channel_taps.HELD": 24 << 10,
     "channel_taps.PLACES": 64,
     "channel_taps.TOTALS": 1 << 17,
@@ -81,13 +87,11 @@ BLOCKS = {
     "channel_windows.LEAST": 16,  # crossed in test_channels_last.py, as are the next
     "channel_windows.UNROLLED": 4,
     "conv_arrays.FEWEST": 32,  # crossed in test_channels_last.py, as are the next
-    "conv_arrays.COLUMNS": 32,
+    "conv_arrays.COPIED": 4,
     "conv_arrays.LANES": 16,
     "conv_arrays.RESULTS": 8,
     "conv_arrays.SOURCES": 4,
-    "conv_arrays.SHORT": 256,
     "conv_arrays.WIDE": 8,
-    "conv_arrays.WIDER": 10,
     "cross_entropy_loops.BLOCK": 1024,
     "elimination.PANEL": 16,
     "kernels.BLOCK": 512,
@@ -136,6 +140,7 @@ NO_SIZES = {
     "channel_convolutions": "SLICES TO_AN_ELEMENT",
     "channel_columns": "SLICES",
     "channel_lines": "LANE_BYTES",
+    "channel_places": "TO_AN_ELEMENT",
     "channel_taps": "SLICES TO_AN_ELEMENT",
     "channel_windows": "PARTS",  # crossed in test_channels_last.py
     "channels": "MOST",

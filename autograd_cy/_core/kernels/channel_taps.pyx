@@ -59,15 +59,8 @@ cdef int convolve_taps_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weigh
     return run(&p, g, x)
 
 
-cdef int convolve_lines(const Geometry *of, cnp.ndarray x, cnp.ndarray panels, cnp.ndarray bias, cnp.ndarray y) except -1:
-    """The same by products. `panels`: (groups, panels of filters, taps and channels, columns), padded with zeros."""
-    cdef Pass p = pass_of(of, code_of(y), False, True)
-    p.bias = NULL if bias is None else cnp.PyArray_DATA(bias)
-    return run_products(&p, x, panels, y)
-
-
 cdef int convolve_lines_back(const Geometry *of, cnp.ndarray g, cnp.ndarray panels, cnp.ndarray x) except -1:
-    """`panels`: (groups, panels of channels, reversed taps and filters, columns), padded with zeros."""
+    """The same by products. `panels`: (groups, panels of channels, reversed taps and filters, columns), padded with zeros."""
     cdef Pass p = pass_of(of, code_of(x), True, True)
     return run_products(&p, g, panels, x)
 

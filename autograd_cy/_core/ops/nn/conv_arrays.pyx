@@ -8,8 +8,9 @@ from autograd_cy._core.arrays.channels cimport (
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, kernel_code
 from autograd_cy._core.kernels.channel_convolutions cimport (
     convolve_channels, convolve_channels_back, correlate_channels, sum_channels)
+from autograd_cy._core.kernels.channel_places cimport convolve_places
 from autograd_cy._core.kernels.channel_taps cimport (
-    convolve_lines, convolve_lines_back, convolve_taps, convolve_taps_back, correlate_lines, correlate_taps)
+    convolve_lines_back, convolve_taps, convolve_taps_back, correlate_lines, correlate_taps)
 from autograd_cy._core.kernels.convolutions cimport add_filters, convolve, convolve_back, correlate, sum_filters
 from autograd_cy._core.kernels.panels cimport panel_width, vectors
 from autograd_cy._core.kernels.patches cimport Geometry
@@ -22,10 +23,8 @@ cnp.import_array()
 
 cdef enum:
     FEWEST = 32             # places of all images, below which products of patches are not worth their preparation
-    WIDE = 8                # places of a line, from which on products go line by line if they have no more columns ...
-    COLUMNS = 32            # ... than these ...
-    SHORT = 256             # ... or columns are not longer
-    WIDER = 10              # the same for other products
+    WIDE = 8                # places of a line, from which on the weight's gradient is computed line by line
+    COPIED = 4              # filters for each place of all images, at most, whose weights are worth a copy
     LANES = 16              # elements that make whole vectors
     RESULTS = 8             # filters of a group, at most, that share vectors with other groups; for so many ...
     SOURCES = 4             # ... each with a copy of so many channels, at most; see suits_taps()
@@ -76,13 +75,10 @@ cdef bint has_few_places(const Geometry *of) noexcept:
     return of.batch * of.places < of.filters
 
 
-cdef bint goes_by_lines(const Geometry *of, bint back) noexcept:
-    """Whether the products of a convolution, or of the gradient of its images, are computed line by line. That is slow for
-    lines of few places, more so if matrices are large."""
-    cdef bint is_small = of.filters <= COLUMNS or of.channels * of.taps <= SHORT
-    if back:
-        is_small = of.channels <= COLUMNS or of.filters * of.taps <= SHORT
-    return of.taps > 1 and (of.size[2] if back else of.out[2]) >= (WIDE if is_small else WIDER)
+cdef bint goes_by_places(const Geometry *of) noexcept:
+    """Whether the products of a convolution read the images in place. They read a copy of the weight, which takes longer than
+    a copy of the patches if places are few."""
+    return of.taps > 1 and COPIED * of.batch * of.places >= of.filters
 
 
 cdef bint is_narrow(const Geometry *of, npy_intp columns) noexcept:
@@ -146,8 +142,8 @@ cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight
         y, x = empty(dtype_code, at_end(sizes)), flat(channels_at_end(x), dtype_code)
         if by_taps:
             convolve_taps(of, x, flat(channels_at_end(weight), dtype_code), bias, y)
-        elif goes_by_lines(of, False):
-            convolve_lines(of, x, panels_of(of, weight, dtype_code, False), bias, y)
+        elif goes_by_places(of):
+            convolve_places(of, x, panels_of(of, weight, dtype_code, False), bias, y)
         elif has_few_places(of):
             convolve_channels(of, x, flat(channels_at_end(weight), dtype_code), bias, y, True)
         else:
@@ -182,8 +178,10 @@ cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray w
         x, g = empty(dtype_code, at_end(sizes)), flat(channels_at_end(g), dtype_code)
         if by_taps:
             convolve_taps_back(of, g, flat(channels_at_end(weight), dtype_code), x)
-        elif is_convolution_back(of, &back) and not goes_by_lines(of, True):
-            if has_few_places(&back):
+        elif is_convolution_back(of, &back):
+            if goes_by_places(&back):
+                convolve_places(&back, g, panels_of(of, weight, dtype_code, True), None, x)
+            elif has_few_places(&back):
                 convolve_channels_back(&back, g, flat(channels_at_end(weight), dtype_code), x)
             else:
                 convolve_channels(&back, g, matrices_of(of, weight, dtype_code, True), None, x, False)
