@@ -61,7 +61,12 @@ BLOCKS = {
     "channel_convolutions.PATCHES": 1 << 18,
     "channel_convolutions.PLACES": 256,
     "channel_convolutions.TOTALS": 1 << 17,
-    "channel_lines.COPIED": 1 << 15,
+    "channel_dots.FEWEST": 2,  # crossed in test_channel_dots.py, as are the next
+    "channel_dots.FOURS": 4,
+    "channel_dots.MOST": 7,
+    "channel_dots.RUNS": 64,
+    "channel_dots.WHOLE": 64,
+    "channel_lines.COPIED": 1 << 15,  # crossed in test_channels_last.py, as are the next
     "channel_lines.FEW": 4,
     "channel_lines.FEWEST": 4,
     "channel_places.DEPTH": 384,  # crossed in test_channel_places.py, as are the next
@@ -139,6 +144,7 @@ NO_SIZES = {
     "buffers": "SHELVES SHELF_SIZE SPARE_DIMS",
     "channel_convolutions": "SLICES TO_AN_ELEMENT",
     "channel_columns": "SLICES",
+    "channel_dots": "TO_AN_ELEMENT",
     "channel_lines": "LANE_BYTES",
     "channel_places": "TO_AN_ELEMENT",
     "channel_taps": "SLICES TO_AN_ELEMENT",

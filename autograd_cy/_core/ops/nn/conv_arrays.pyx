@@ -8,6 +8,7 @@ from autograd_cy._core.arrays.channels cimport (
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, kernel_code
 from autograd_cy._core.kernels.channel_convolutions cimport (
     convolve_channels, convolve_channels_back, correlate_channels, sum_channels)
+from autograd_cy._core.kernels.channel_dots cimport convolve_dots, suits_dots
 from autograd_cy._core.kernels.channel_places cimport convolve_places
 from autograd_cy._core.kernels.channel_taps cimport (
     convolve_lines_back, convolve_taps, convolve_taps_back, correlate_lines, correlate_taps)
@@ -138,9 +139,12 @@ cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight
     cdef int dtype_code = kernel_code(x)
     bias = None if bias is None else flat(bias, dtype_code)
     cdef bint by_taps = suits_taps(of, of.channels, of.filters)
-    if goes_by_channels(of, channels_last) and (by_taps or of.stride[2] > 1 or not is_narrow(of, of.filters)):
+    cdef bint by_dots = suits_dots(of)
+    if goes_by_channels(of, channels_last) and (by_dots or by_taps or of.stride[2] > 1 or not is_narrow(of, of.filters)):
         y, x = empty(dtype_code, at_end(sizes)), flat(channels_at_end(x), dtype_code)
-        if by_taps:
+        if by_dots:
+            convolve_dots(of, x, flat(channels_at_end(weight), dtype_code), bias, y)
+        elif by_taps:
             convolve_taps(of, x, flat(channels_at_end(weight), dtype_code), bias, y)
         elif goes_by_places(of):
             convolve_places(of, x, panels_of(of, weight, dtype_code, False), bias, y)
@@ -173,10 +177,13 @@ cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray w
     cdef int dtype_code = kernel_code(g)
     cdef cnp.ndarray x
     cdef Geometry back
-    cdef bint by_taps = suits_taps(of, of.filters, of.channels)
-    if goes_by_channels(of, channels_last) and (by_taps or not is_narrow(of, of.channels)):
+    cdef bint by_taps = suits_taps(of, of.filters, of.channels), by_dots = is_convolution_back(of, &back) and suits_dots(&back)
+    if goes_by_channels(of, channels_last) and (by_dots or by_taps or not is_narrow(of, of.channels)):
         x, g = empty(dtype_code, at_end(sizes)), flat(channels_at_end(g), dtype_code)
-        if by_taps:
+        if by_dots:
+            weight = flat(channels_at_end(weight), dtype_code).reshape(of.filters, of.taps, of.channels)
+            convolve_dots(&back, g, weight[:, ::-1].transpose(2, 1, 0).copy(), None, x)
+        elif by_taps:
             convolve_taps_back(of, g, flat(channels_at_end(weight), dtype_code), x)
         elif is_convolution_back(of, &back):
             if goes_by_places(&back):
