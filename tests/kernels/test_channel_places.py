@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from autograd_cy._core.kernels.panels import use_panels
 from crossings import kernel_threads
 
 import autograd_cy as ag
@@ -43,10 +44,21 @@ def fits(sizes, kernel, settings):
     return all(n + 2 * settings["padding"] >= r for n, r in zip(sizes[2:], reach, strict=True))
 
 
+@pytest.fixture(params=[0, 1, 2])
+def level(request):
+    """The loops for vectors of 16, 32 and 64 bytes."""
+    try:
+        before = use_panels(request.param)
+    except ValueError:
+        pytest.skip("the machine lacks these vectors")
+    yield
+    use_panels(before)
+
+
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("settings", SETTINGS, ids=repr)
 @pytest.mark.parametrize("name", SIZES)
-def test_sizes(name, settings, groups):
+def test_sizes(name, settings, groups, level):
     """Results and gradients are those of contiguous tensors, with the same bits for any number of threads."""
     for sizes, filters, kernel in SIZES[name]:
         if not fits(sizes, kernel, settings):

@@ -4,7 +4,7 @@ Images are (N, ..., C) in C order. A tap sees equally spaced pixels from neighbo
 that lies in the images. The edges of an image hide some taps from some places: a strip is places along a dimension that see
 the image through the same taps. Strips of all dimensions together are a box of places, whose sums have the same terms, so
 no zero is multiplied. A product's rows are the places of a box along a line, across lines, or in several images.
-Threads share blocks of lines and images.
+Threads share panels of blocks of lines and images.
 """
 
 from libc.stdlib cimport free, malloc
@@ -39,7 +39,7 @@ cdef struct Pass:               # a shared loop; distances are in bytes
     npy_intp columns, row       # of a panel: filters, and the distance of its rows
     npy_intp panels             # of a group
     npy_intp images, lines      # of a block
-    npy_intp image_blocks, line_blocks
+    npy_intp line_blocks, blocks    # of an image or several; of a group
     bint failed                 # there was no memory for the list of segments
 
 cdef struct Strip:
@@ -73,7 +73,7 @@ cdef int convolve_places(const Geometry *of, cnp.ndarray x, cnp.ndarray panels, 
     p.row, p.panels = p.columns * p.size, parts_of(of.filters, p.columns)
     p.pixel, p.place = of.groups * of.channels * p.size, of.groups * of.filters * p.size
     divide(&p)
-    n = of.groups * p.image_blocks * of.out[0] * p.line_blocks
+    n = of.groups * p.blocks * p.panels
     work = of.batch * of.places * of.groups * of.filters * of.taps * of.channels
     parallel_for(convolve_blocks, &p, n, max(work // n // TO_AN_ELEMENT, 1))
     if p.failed:
@@ -88,44 +88,41 @@ cdef void divide(Pass *p) noexcept:
     if of.out[2] < ROWS:
         p.images = min(of.batch, <npy_intp> ROWS)
         p.lines = parts_of(PLACES, p.images * of.out[2])
-    p.line_blocks, p.image_blocks = parts_of(of.out[1], p.lines), parts_of(of.batch, p.images)
+    p.line_blocks = parts_of(of.out[1], p.lines)
+    p.blocks = parts_of(of.batch, p.images) * of.out[0] * p.line_blocks
 
 
 cdef void convolve_blocks(void *data, Py_ssize_t number, Py_ssize_t end) noexcept nogil:
-    """Some blocks, counted through groups."""
+    """Some panels, counted through blocks and groups."""
     cdef Pass *p = <Pass *> data
-    cdef npy_intp unit, image, line, depth, block
+    cdef npy_intp block
     cdef npy_intp *segments = <npy_intp *> malloc(2 * p.of.taps * sizeof(npy_intp))
     if segments == NULL:
         p.failed = True
         return
     while number < end:
-        unit, block = number // p.line_blocks, number % p.line_blocks
-        depth, unit = unit % p.of.out[0], unit // p.of.out[0]
-        image, line = unit % p.image_blocks * p.images, p.of.out[1] * block // p.line_blocks
-        convolve_block(p, unit // p.image_blocks, image, min(p.images, p.of.batch - image), depth, line,
-                       p.of.out[1] * (block + 1) // p.line_blocks, segments)
+        block = number // p.panels
+        convolve_block(p, block // p.blocks, number % p.panels, block % p.blocks, segments)
         number += 1
     free(segments)
 
 
-cdef void convolve_block(const Pass *p, npy_intp group, npy_intp image, npy_intp images, npy_intp depth, npy_intp line,
-                         npy_intp end, npy_intp *segments) noexcept nogil:
-    """Panel by panel, box by box."""
+cdef void convolve_block(const Pass *p, npy_intp group, npy_intp panel, npy_intp block, npy_intp *segments) noexcept nogil:
+    """Box by box."""
+    cdef npy_intp lines = p.of.out[1], part = block % p.line_blocks, line = lines * part // p.line_blocks, place
+    cdef npy_intp end = lines * (part + 1) // p.line_blocks, plane = block // p.line_blocks
+    cdef npy_intp depth = plane % p.of.out[0], image = plane // p.of.out[0] * p.images
     cdef Strip deep = strip_at(p.of, 0, depth, depth + 1), high, wide
-    cdef npy_intp panel, at, place
     cdef Box box
-    for panel in range(p.panels):
-        at = line
-        while at < end:
-            high, place = strip_at(p.of, 1, at, end), 0
-            while place < p.of.out[2]:
-                wide = strip_at(p.of, 2, place, p.of.out[2])
-                box = box_of(p, &deep, &high, &wide, group, image, images)
-                list_segments(p, &deep, &high, &wide, &box, segments)
-                multiply_box(p, &box, group, panel, segments)
-                place += wide.places
-            at += high.places
+    while line < end:
+        high, place = strip_at(p.of, 1, line, end), 0
+        while place < p.of.out[2]:
+            wide = strip_at(p.of, 2, place, p.of.out[2])
+            box = box_of(p, &deep, &high, &wide, group, image, min(p.images, p.of.batch - image))
+            list_segments(p, &deep, &high, &wide, &box, segments)
+            multiply_box(p, &box, group, panel, segments)
+            place += wide.places
+        line += high.places
 
 
 # boxes
