@@ -30,7 +30,8 @@ static int best_vectors(void) { return 0; }
 /* The compiler forgets how x was computed. */
 #define HIDE(x) __asm__("" : "+r"(x))
 
-/* `rows` rows of a @ b + added, `count` vectors each. `added` may be NULL; if its rows are 0 bytes apart, it is a single one.
+/* `rows` rows of a @ b + added, `count` vectors each. `added` may be NULL; if its rows are 0 bytes apart, it is a single one,
+   of whole vectors.
    Only the bytes `first` to `end` are written, but b's vectors are read whole. The rows of `out` are fetched meanwhile.
    The sum is over n rows of b from each of `segments` places; `offsets` has the places in a and in b.
    Every third row of a has a pointer. From a single one, gcc adds a register for each row, and has too few. */
@@ -65,6 +66,10 @@ static int best_vectors(void) { return 0; }
             EACH_ROW EACH_VECTOR(count) ((name##_vector *) (out + r * out_row))[c] = sums[r][c]; \
             return; \
         } \
+        if (added && !added_row) { \
+            EACH_ROW EACH_VECTOR(count) sums[r][c] += ((const name##_vector *) added)[c]; \
+            added = NULL; \
+        } \
         name##_vector whole[TILE_ROWS][count]; \
         EACH_ROW EACH_VECTOR(count) whole[r][c] = sums[r][c]; \
         for (int r = 0; r < rows; r++, out += out_row, added += added_row) \
@@ -85,7 +90,13 @@ static int best_vectors(void) { return 0; }
                                                        npy_intp first, npy_intp end, const char *added, npy_intp added_row, \
                                                        const npy_intp *offsets, npy_intp segments) { \
         const int most = MOST_ROWS(size, count); \
+        char whole[count * size]; \
         if (!added) added_row = 0; \
+        if (added && !added_row && end - first < count * size) { \
+            memset(whole, 0, sizeof whole); \
+            memcpy(whole + first, added + first, end - first); \
+            added = whole; \
+        } \
         while (m > 0) { \
             const int rows = m >= 2 * most ? most : (int) (m > most ? (m + 1) / 2 : m); \
             switch (rows) { \
