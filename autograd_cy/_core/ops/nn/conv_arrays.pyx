@@ -28,7 +28,7 @@ cdef enum:
     COPIED = 4              # filters for each place of all images, at most, whose weights are worth a copy
     LANES = 16              # elements that make whole vectors
     RESULTS = 8             # filters of a group, at most, that share vectors with other groups; for so many ...
-    SOURCES = 4             # ... each with a copy of so many channels, at most; see suits_taps()
+    SOURCES = 4             # ... each with a copy of so many channels, at most; see most_sources()
 
 
 cdef Geometry geometry(tuple images, tuple weight, tuple result, tuple stride, tuple padding, tuple dilation,
@@ -89,19 +89,22 @@ cdef bint is_narrow(const Geometry *of, npy_intp columns) noexcept:
 
 
 cdef bint suits_taps(const Geometry *of, npy_intp sources, npy_intp results) noexcept:
-    """Whether sums over taps are faster than products: groups of few channels, which together fill vectors. A product always
-    computes RESULTS columns, so fewer of them leave time to copy more sources: 8 groups of 8 -> 8 take 1.3 times as long as
-    products, 8 -> 7 0.8 times, 16 -> 7 1.2 times, 16 -> 4 0.75 times. The copies cost more if a stride leaves fewer sums."""
-    cdef npy_intp all_results = of.groups * results, most = SOURCES
+    """Whether sums over taps are faster than products: groups of few channels, which together fill vectors, or half of one. If
+    a stride leaves fewer sums, copies of the sources cost more."""
+    cdef npy_intp all_results = of.groups * results
     if suits_planes(of):
         return True
-    if 2 * all_results == LANES and results <= NARROW:      # half vectors
-        return sources <= 2 * SOURCES
-    if results < RESULTS and vectors() == 2:                # sources are picked by vectors
-        most = 4 * SOURCES if results <= NARROW else 2 * SOURCES
-    elif results <= 2:
-        most = 2 * SOURCES
-    return sources <= most and results <= (RESULTS if of.stride[2] == 1 else NARROW) and all_results >= LANES
+    if all_results < LANES:
+        return 2 * all_results == LANES and results <= NARROW and sources <= 2 * SOURCES
+    return results <= (RESULTS if of.stride[2] == 1 else NARROW) and sources <= most_sources(results)
+
+
+cdef npy_intp most_sources(npy_intp results) noexcept:
+    """How many sources of a group can be copied in the time that a product takes longer: it always computes RESULTS columns.
+    Measured as parts of the product's time, of 8 groups: 8 -> 8 1.3, 8 -> 7 0.8, 16 -> 7 1.2, 16 -> 4 0.75."""
+    if vectors() == 2:                  # sources are picked by vectors
+        return 4 * SOURCES if results <= NARROW else 2 * SOURCES if results < RESULTS else SOURCES
+    return 2 * SOURCES if results <= 2 else SOURCES
 
 
 cdef tuple at_end(tuple sizes):
