@@ -380,23 +380,41 @@ def test_planes_of_any_number_of_channels(channels, name, dtype, threads):
         assert ag.equal(other, shared)
 
 
-@pytest.mark.parametrize("channels", [1, 3, 5, 17, 24, 63, 64, 65, 100, 128, 129, 256, 257, 320])
-@pytest.mark.parametrize("training", [True, False])
-@pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
-def test_batch_norm_of_any_number_of_channels(channels, training, dtype, threads):
-    plain, results = numbers(3, channels, 7, 59, dtype=dtype) + 2, []
+def check_batch_norm(plain, training, threads):
+    """With channels last: what it gives otherwise, and the same bits with any number of threads."""
+    results = []
     for last, count in ((False, 1), (True, 1), (True, 2)):
         threads(count)
         x = (in_last(plain) if last else plain.clone()).requires_grad_()
-        w, b = [beside(x, channels, seed=k).requires_grad_() for k in (1, 2)]
-        y = F.batch_norm(x, beside(x, channels), beside(x, channels).abs() + 1, w, b, training)
-        g = numbers(*y.shape, seed=5, dtype=dtype)
-        results.append([y, *ag.autograd.grad(y, (x, w, b), in_last(g) if last else g)])
-    tolerance = 1e-4 if dtype is ag.float32 else 1e-11
+        w, b = [beside(x, x.shape[1], seed=k).requires_grad_() for k in (1, 2)]
+        y = F.batch_norm(x, beside(x, x.shape[1]), beside(x, x.shape[1]).abs() + 1, w, b, training)
+        g = numbers(*y.shape, seed=5, dtype=plain.dtype)
+        found = ag.autograd.grad(y, (x, w, b), in_last(g) if last else g, retain_graph=True)
+        (written_over,) = ag.autograd.grad(y * 1, x, in_last(g) if last else g)
+        assert ag.equal(written_over, found[0])
+        results.append([y, *found])
+    tolerance = 1e-4 if plain.dtype is ag.float32 else 1e-11
     for one, other, shared in zip(*results, strict=True):
         scale = max(one.abs().max().item(), 1)
         np.testing.assert_allclose(other.detach().numpy(), one.detach().numpy(), rtol=0, atol=tolerance * scale)
         assert ag.equal(other, shared)
+
+
+@pytest.mark.parametrize("channels", [1, 3, 5, 17, 24, 63, 64, 65, 100, 128, 129, 256, 257, 320, 1023, 1024, 1025])
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
+def test_batch_norm_of_any_number_of_channels(channels, training, dtype, threads):
+    check_batch_norm(numbers(3, channels, 7, 59, dtype=dtype) + 2, training, threads)
+
+
+@pytest.mark.parametrize("channels", [3, 16, 33, 127, 300, 1028])
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("dtype", [ag.float32, ag.float64])
+def test_batch_norm_of_arrays_larger_than_the_caches(channels, training, dtype, threads):
+    """Results are stored past the caches if their rows start at multiples of 16 bytes."""
+    pixels = (6 << 20) // (channels * ag.finfo(dtype).bits // 8)
+    for height in (pixels // 59, pixels // 59 + 1):
+        check_batch_norm(numbers(1, channels, height, 59, dtype=dtype) + 2, training, threads)
 
 
 @pytest.mark.parametrize("scale", [2.0**-100, 2.0**100])

@@ -28,6 +28,16 @@ def test_a_gradient_survives_that_running_statistics_move():
     assert x.grad.tolist() == [[0.5], [0.5]]
 
 
+@pytest.mark.parametrize("last", [False, True])
+def test_the_gradient_of_an_evaluation_does_not_depend_on_the_input(last):
+    """Infinite and undefined elements had NaN for a gradient."""
+    x = ag.ones(2, 3, 2, 2)
+    x[0, 0], x[0, 1] = float("inf"), float("nan")
+    x = x.contiguous(memory_format=ag.channels_last if last else ag.contiguous_format).requires_grad_()
+    F.batch_norm(x, ag.zeros(3), ag.full((3,), 4.0), ag.tensor([2.0, 4.0, 6.0]), eps=0.0).sum().backward()
+    assert ag.equal(x.grad, ag.tensor([1.0, 2.0, 3.0]).reshape(3, 1, 1).expand(2, 3, 2, 2))
+
+
 REFUSED = {
     "no statistics": (lambda x: F.batch_norm(x, None, None), RuntimeError, "running_mean must be defined in evaluation mode"),
     "another weight": (lambda x: F.batch_norm(x, None, None, ag.ones(2), training=True), RuntimeError,

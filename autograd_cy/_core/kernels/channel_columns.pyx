@@ -2,6 +2,9 @@
 
 Columns are summed down the rows, COLUMNS side by side, in double after each ROWS rows. If rows are shorter, several are
 treated as one. Threads share columns, or slices of short rows, each with its own sums.
+
+Arrays that fit the caches are gone through by tiles, strip by strip. Larger ones come from memory, which is fastest in
+order: rows of 512 channels took twice the time by tiles. Storing a result without reading its memory first saves a third.
 """
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
@@ -17,35 +20,40 @@ cdef extern from *:
     #include "clones.h"
     #define DECLARE_CLONED(real, fuse) \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_scale_tile( \\
-            real const *, real *, npy_intp, npy_intp, npy_intp, real const *, real const *, real const *); \\
+            real const *, real *, npy_intp, npy_intp, npy_intp, real const *, real const *, real const *, int); \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_tile_gradients( \\
             real const *, real const *, real *, npy_intp, npy_intp, npy_intp, real const *, real const *, real const *, \\
-            real const *, real const *); \\
+            real const *, real const *, int); \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_add_rows( \\
-            real const *, real const *, npy_intp, npy_intp, npy_intp, real const *, double *, double *);
+            real const *, real const *, npy_intp, npy_intp, npy_intp, npy_intp, real const *, double *, double *);
     DECLARE_CLONED(float, __pyx_fuse_0)
     DECLARE_CLONED(double, __pyx_fuse_1)
     """
 
 cdef extern from "channel_strips.h":
-    enum:
-        STRIP_BYTES             # of columns that are normalized side by side
-    void strip_f32_scale(const float *x, float *y, npy_intp rows, npy_intp stride, const float *means, const float *factors,
-                         const float *constants) noexcept nogil
-    void strip_f64_scale(const double *x, double *y, npy_intp rows, npy_intp stride, const double *means,
-                         const double *factors, const double *constants) noexcept nogil
-    void strip_f32_gradient(const float *g, const float *x, float *out, npy_intp rows, npy_intp stride, const float *means,
-                            const float *scales, const float *weights, const float *slopes,
-                            const float *constants) noexcept nogil
-    void strip_f64_gradient(const double *g, const double *x, double *out, npy_intp rows, npy_intp stride,
-                            const double *means, const double *scales, const double *weights, const double *slopes,
-                            const double *constants) noexcept nogil
+    void END_OF_STORES_PAST() noexcept nogil
+    void sum_tile_f32(const float *g, const float *x, npy_intp rows, npy_intp stride, npy_intp width,
+                      const float *centers, float *sums, float *products) noexcept nogil
+    void scale_tile_f32(const float *x, float *y, npy_intp rows, npy_intp stride, npy_intp width, const float *means,
+                        const float *factors, const float *constants, bint past) noexcept nogil
+    void gradient_tile_f32(const float *g, const float *x, float *out, npy_intp rows, npy_intp stride, npy_intp width,
+                           const float *means, const float *scales, const float *weights, const float *slopes,
+                           const float *constants, bint past) noexcept nogil
+    void sum_tile_f64(const double *g, const double *x, npy_intp rows, npy_intp stride, npy_intp width,
+                      const double *centers, double *sums, double *products) noexcept nogil
+    void scale_tile_f64(const double *x, double *y, npy_intp rows, npy_intp stride, npy_intp width, const double *means,
+                        const double *factors, const double *constants, bint past) noexcept nogil
+    void gradient_tile_f64(const double *g, const double *x, double *out, npy_intp rows, npy_intp stride, npy_intp width,
+                           const double *means, const double *scales, const double *weights, const double *slopes,
+                           const double *constants, bint past) noexcept nogil
 
 cdef enum:
-    COLUMNS = 256               # that are summed side by side ...
+    COLUMNS = 1024              # that are summed, or normalized, side by side ...
     STRIP = 64                  # ... of which so many have their sums in registers ...
     ROWS = 64                   # ... over so many rows, before they are added in double
-    TILE = 1 << 14              # elements of rows that are normalized COLUMNS by COLUMNS, a strip at a time
+    TILE = 1 << 14              # elements of rows whose columns are taken strip by strip
+    LARGE = 6 << 20             # bytes of an array, from which rows are taken one by one, and results don't enter the caches
+    SHORT = 256                 # elements of short rows that are treated as one
     SLICES = 16                 # of short rows, at most ...
     SLICE = 1 << 14             # ... each of at least so many elements
 
@@ -54,6 +62,7 @@ cdef struct Tiles:              # of some columns; several rows are treated as o
     npy_intp stride             # from one such row to the next
     npy_intp end                # of all elements of the rows, counted from the first
     npy_intp first, rows        # of the tile: its first element, and its number of such rows
+    npy_intp most               # rows of a tile
 
 
 cdef bint are_columns(const Planes *planes) noexcept nogil:
@@ -63,7 +72,17 @@ cdef bint are_columns(const Planes *planes) noexcept nogil:
 
 cdef inline bint are_short(npy_intp n) noexcept nogil:
     """Whether several rows of n elements can be treated as one."""
-    return 0 < 2 * n <= COLUMNS
+    return 0 < 2 * n <= SHORT
+
+
+cdef inline bint are_large(const Planes *planes, npy_intp size) noexcept nogil:
+    """Whether an array of elements of `size` bytes is hardly found in the caches."""
+    return planes.count * size >= LARGE
+
+
+cdef inline npy_intp rows_of_tile(const Planes *planes, npy_intp width, npy_intp size) noexcept nogil:
+    """How many rows are gone through strip by strip."""
+    return 1 if width > STRIP and are_large(planes, size) else max(TILE // max(width, 1), <npy_intp> 1)
 
 
 # sums
@@ -105,8 +124,8 @@ cdef inline void slices_part(Work *p, npy_intp slice, npy_intp end, real kind) n
 
 cdef inline void sum_slice(Work *p, npy_intp row, npy_intp end, double *sums, real kind) noexcept nogil:
     """Sum all columns of some rows; several rows are treated as one."""
-    cdef real[COLUMNS] centers
-    cdef double[COLUMNS] first, second
+    cdef real[SHORT] centers
+    cdef double[SHORT] first, second
     cdef npy_intp n = p.planes.channels, times = rows_at_once(n), rest = (end - row) % times, j, k = 0
     for j in range(n * times):
         first[j] = second[j] = 0
@@ -125,9 +144,9 @@ cdef inline void sum_slice(Work *p, npy_intp row, npy_intp end, double *sums, re
 cdef inline npy_intp rows_at_once(npy_intp n) noexcept nogil:
     """How many rows of n elements are summed as one: whole strips if possible."""
     cdef npy_intp times = 1
-    while n * times % STRIP != 0 and 2 * n * times <= COLUMNS:
+    while n * times % STRIP != 0 and 2 * n * times <= SHORT:
         times *= 2
-    return times if n * times % STRIP == 0 else max(COLUMNS // n, <npy_intp> 1)
+    return times if n * times % STRIP == 0 else max(SHORT // n, <npy_intp> 1)
 
 
 cdef void columns_f32(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
@@ -155,64 +174,42 @@ cdef inline void columns_part(Work *p, npy_intp start, npy_intp end, real kind) 
 cdef inline void sum_rows(Work *p, npy_intp start, npy_intp rows, npy_intp stride, npy_intp width, const real *centers,
                           double *first, double *second) noexcept nogil:
     """Add the sums of `width` columns, from an element on, to `first` and `second`."""
-    add_rows(NULL if p.g == NULL else <const real *> p.g + start, <const real *> p.x + start, rows, stride, width, centers,
-             first, second)
+    add_rows(NULL if p.g == NULL else <const real *> p.g + start, <const real *> p.x + start, rows, stride, width,
+             rows_of_tile(p.planes, width, sizeof(real)), centers, first, second)
 
 
 cdef void add_rows "autograd_cy_add_rows"(
-        const real *g, const real *x, npy_intp rows, npy_intp stride, npy_intp width, const real *centers, double *first,
-        double *second) noexcept nogil:
-    """ROWS rows of STRIP columns at a time, with their sums in registers; then the rest of the columns."""
-    cdef real[STRIP] sums, products
-    cdef npy_intp row = 0, j, k, count
-    cdef const real *came
+        const real *g, const real *x, npy_intp rows, npy_intp stride, npy_intp width, npy_intp most, const real *centers,
+        double *first, double *second) noexcept nogil:
+    """Sums of ROWS rows, `most` at a time."""
+    cdef real[COLUMNS] sums, products
+    cdef npy_intp row = 0, k, count, some
     while row < rows:
         count = min(rows - row, <npy_intp> ROWS)
-        j = 0
-        while j < width:
-            for k in range(STRIP):
-                sums[k] = products[k] = 0
-            came = NULL if g == NULL else g + j
-            if j + STRIP <= width:      # a constant, so that the compiler keeps the sums in registers
-                add_lanes(came, x + j, count, stride, STRIP, centers + j, &sums[0], &products[0])
-            else:
-                add_lanes(came, x + j, count, stride, width - j, centers + j, &sums[0], &products[0])
-            for k in range(min(width - j, <npy_intp> STRIP)):
-                first[j + k] += sums[k]
-                second[j + k] += products[k]
-            j += STRIP
-        if g != NULL:
-            g += count * stride
-        x += count * stride
         row += count
-
-
-cdef inline void add_lanes(const real *g, const real *x, npy_intp rows, npy_intp stride, npy_intp width, const real *centers,
-                           real *sums, real *products) noexcept nogil:
-    cdef npy_intp k, _row
-    cdef real d
-    for _row in range(rows):
-        if g == NULL:
-            for k in range(width):
-                d = x[k] - centers[k]
-                sums[k] = sums[k] + d
-                products[k] = products[k] + d * d
-        else:
-            for k in range(width):
-                d = x[k] - centers[k]
-                sums[k] = sums[k] + g[k]
-                products[k] = products[k] + d * g[k]
-            g += stride
-        x += stride
+        for k in range(width):
+            sums[k] = products[k] = 0
+        while count > 0:
+            some = min(count, most)
+            if real is float:
+                sum_tile_f32(g, x, some, stride, width, centers, &sums[0], &products[0])
+            else:
+                sum_tile_f64(g, x, some, stride, width, centers, &sums[0], &products[0])
+            if g != NULL:
+                g += some * stride
+            x += some * stride
+            count -= some
+        for k in range(width):
+            first[k] += sums[k]
+            second[k] += products[k]
 
 
 # tiles
 
-cdef inline Tiles tiles_of(npy_intp n, npy_intp times, npy_intp start, npy_intp rows) noexcept nogil:
-    """The tiles of the columns from `start` on in rows of n elements; `times` rows are treated as one. `next_tile` moves to
-    the first tile."""
-    cdef npy_intp columns = min(n - start, <npy_intp> COLUMNS)
-    return Tiles(columns, columns * times, n * times, n * rows, 0, 0)
+cdef inline Tiles tiles_of(const Planes *planes, npy_intp start, npy_intp rows, npy_intp size) noexcept nogil:
+    """The tiles of the columns from `start` on in rows of elements of `size` bytes. `next_tile` moves to the first tile."""
+    cdef npy_intp n = planes.channels, times = rows_at_once(n), columns = min(n - start, <npy_intp> COLUMNS)
+    return Tiles(columns, columns * times, n * times, n * rows, 0, 0, rows_of_tile(planes, columns * times, size))
 
 
 cdef inline bint next_tile(Tiles *tiles) noexcept nogil:
@@ -220,7 +217,7 @@ cdef inline bint next_tile(Tiles *tiles) noexcept nogil:
     cdef npy_intp left
     tiles.first += tiles.rows * tiles.stride
     left = tiles.end - tiles.first
-    tiles.rows = min(left // tiles.stride, max(TILE // tiles.width, <npy_intp> 1))
+    tiles.rows = min(left // tiles.stride, tiles.most)
     if tiles.rows == 0 and left > 0:
         tiles.rows, tiles.width = 1, min(tiles.width, left)
     return left > 0
@@ -248,9 +245,10 @@ cdef void rows_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexcept nogil:
 cdef inline void rows_part(Work *p, npy_intp row, npy_intp end, real kind) noexcept nogil:
     cdef real[COLUMNS] means, factors, constants
     cdef npy_intp n = p.planes.channels, start = 0, at, j, k
+    cdef bint past = p.out != p.x and are_large(p.planes, sizeof(real))
     cdef Tiles tiles
     while start < n:
-        tiles = tiles_of(n, rows_at_once(n), start, end - row)
+        tiles = tiles_of(p.planes, start, end - row, sizeof(real))
         k = start
         for j in range(tiles.width):
             means[j], factors[j] = (<const real *> p.means)[k], (<const real *> p.scales)[k]
@@ -261,24 +259,18 @@ cdef inline void rows_part(Work *p, npy_intp row, npy_intp end, real kind) noexc
         while next_tile(&tiles):
             at = row * n + start + tiles.first
             scale_tile(<const real *> p.x + at, <real *> p.out + at, tiles.rows, tiles.stride, tiles.width, &means[0],
-                       &factors[0], &constants[0])
+                       &factors[0], &constants[0], past)
         start += tiles.columns
+    END_OF_STORES_PAST()
 
 
 cdef void scale_tile "autograd_cy_scale_tile"(
         const real *x, real *y, npy_intp rows, npy_intp stride, npy_intp width, const real *means, const real *factors,
-        const real *constants) noexcept nogil:
-    """Strips of columns, with their factors in registers, then the rest."""
-    cdef npy_intp j = 0, n = STRIP_BYTES // sizeof(real), k, row
-    while j + n <= width:
-        if real is float:
-            strip_f32_scale(x + j, y + j, rows, stride, means + j, factors + j, constants + j)
-        else:
-            strip_f64_scale(x + j, y + j, rows, stride, means + j, factors + j, constants + j)
-        j += n
-    for row in range(rows if j < width else 0):
-        for k in range(j, width):
-            y[row * stride + k] = (x[row * stride + k] - means[k]) * factors[k] + constants[k]
+        const real *constants, bint past) noexcept nogil:
+    if real is float:
+        scale_tile_f32(x, y, rows, stride, width, means, factors, constants, past)
+    else:
+        scale_tile_f64(x, y, rows, stride, width, means, factors, constants, past)
 
 
 # backward
@@ -298,9 +290,10 @@ cdef void row_gradients_f64(void *data, Py_ssize_t first, Py_ssize_t end) noexce
 cdef inline void row_gradients_part(Work *p, npy_intp row, npy_intp end, real kind) noexcept nogil:
     cdef real[COLUMNS] means, scales, weights, slopes, constants
     cdef npy_intp n = p.planes.channels, start = 0, at, j, k
+    cdef bint past = p.out != p.g and are_large(p.planes, sizeof(real))
     cdef Tiles tiles
     while start < n:
-        tiles = tiles_of(n, rows_at_once(n), start, end - row)
+        tiles = tiles_of(p.planes, start, end - row, sizeof(real))
         k = start
         for j in range(tiles.width):
             means[j], scales[j] = (<const real *> p.means)[k], (<const real *> p.scales)[k]
@@ -310,26 +303,16 @@ cdef inline void row_gradients_part(Work *p, npy_intp row, npy_intp end, real ki
         while next_tile(&tiles):
             at = row * n + start + tiles.first
             tile_gradients(<const real *> p.g + at, <const real *> p.x + at, <real *> p.out + at, tiles.rows, tiles.stride,
-                           tiles.width, &means[0], &scales[0], &weights[0], &slopes[0], &constants[0])
+                           tiles.width, &means[0], &scales[0], &weights[0], &slopes[0], &constants[0], past)
         start += tiles.columns
+    END_OF_STORES_PAST()
 
 
 cdef void tile_gradients "autograd_cy_tile_gradients"(
         const real *g, const real *x, real *out, npy_intp rows, npy_intp stride, npy_intp width, const real *means,
-        const real *scales, const real *weights, const real *slopes, const real *constants) noexcept nogil:
-    """Strips of columns, then the rest. A slope times its scale may overflow."""
-    cdef npy_intp j = 0, n = STRIP_BYTES // sizeof(real), k, _row
-    while j + n <= width:
-        if real is float:
-            strip_f32_gradient(g + j, x + j, out + j, rows, stride, means + j, scales + j, weights + j, slopes + j,
-                               constants + j)
-        else:
-            strip_f64_gradient(g + j, x + j, out + j, rows, stride, means + j, scales + j, weights + j, slopes + j,
-                               constants + j)
-        j += n
-    for _row in range(rows if j < width else 0):
-        for k in range(j, width):
-            out[k] = scales[k] * (g[k] * weights[k] - constants[k] - (x[k] - means[k]) * slopes[k])
-        g += stride
-        x += stride
-        out += stride
+        const real *scales, const real *weights, const real *slopes, const real *constants, bint past) noexcept nogil:
+    """A slope times its scale may overflow."""
+    if real is float:
+        gradient_tile_f32(g, x, out, rows, stride, width, means, scales, weights, slopes, constants, past)
+    else:
+        gradient_tile_f64(g, x, out, rows, stride, width, means, scales, weights, slopes, constants, past)

@@ -3,7 +3,8 @@
 Images are (N, ..., C) in C order: pixels are rows of a matrix. The patch under the kernel at one place is a row as well: all
 taps with all their channels, copied in runs of neighbouring pixels. Some hundred patches are multiplied at once
 (NOTE [Convolutions in blocks] says why). A pointwise kernel needs no copy. Threads share blocks of places or, for the
-weight's gradient, slices of the blocks. Most larger kernels are multiplied line by line: channel_taps.pyx.
+weight's gradient, slices of the blocks. Larger kernels mostly read images in place (channel_places.pyx), gradients line by
+line (channel_taps.pyx).
 """
 
 from libc.stdlib cimport free, malloc

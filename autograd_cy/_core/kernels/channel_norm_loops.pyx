@@ -106,7 +106,7 @@ cdef inline void products_part(Work *p, npy_intp plane, npy_intp end, real kind)
 
 cdef void normalize_planes(int dtype_code, const void *x, const Planes *planes, const Statistics *by, const void *weight,
                            const void *bias, void *y) noexcept nogil:
-    """y = (x - mean) * scale * weight + bias. Weight and bias may be NULL."""
+    """y = (x - mean) * scale * weight + bias. Weight and bias may be NULL, and `y` may be `x`."""
     cdef Work work = Work(planes, NULL, x, by.means, by.scales, weight, bias, NULL, NULL, y)
     if are_columns(planes):
         normalize_columns(dtype_code, &work)

@@ -2,8 +2,8 @@
 
 Images are (N, ..., C) in C order, and loops read a copy of the lines under the kernel (channel_lines.pyx). If groups have few
 channels (one if depthwise), a loop sums over the taps for 64 bytes of channels at once, at some places of a line; for the
-weight's gradient it sums over places, for some taps. Otherwise the sums are products of matrices: a tap sees neighbouring
-pixels from neighbouring places, so rows of a matrix overlap, and no patch is copied.
+weight's gradient it sums over places, for some taps. Otherwise gradients are products of matrices: a tap sees neighbouring
+pixels from neighbouring places, so rows of a matrix overlap, and no patch is copied (forward, no line: channel_places.pyx).
 Threads share blocks of lines or, for the weight's gradient, slices of the blocks, each with its own sums.
 """
 
@@ -59,15 +59,8 @@ cdef int convolve_taps_back(const Geometry *of, cnp.ndarray g, cnp.ndarray weigh
     return run(&p, g, x)
 
 
-cdef int convolve_lines(const Geometry *of, cnp.ndarray x, cnp.ndarray panels, cnp.ndarray bias, cnp.ndarray y) except -1:
-    """The same by products. `panels`: (groups, panels of filters, taps and channels, columns), padded with zeros."""
-    cdef Pass p = pass_of(of, code_of(y), False, True)
-    p.bias = NULL if bias is None else cnp.PyArray_DATA(bias)
-    return run_products(&p, x, panels, y)
-
-
 cdef int convolve_lines_back(const Geometry *of, cnp.ndarray g, cnp.ndarray panels, cnp.ndarray x) except -1:
-    """`panels`: (groups, panels of channels, reversed taps and filters, columns), padded with zeros."""
+    """The same by products. `panels`: (groups, panels of channels, reversed taps and filters, columns), padded with zeros."""
     cdef Pass p = pass_of(of, code_of(x), True, True)
     return run_products(&p, g, panels, x)
 
@@ -168,20 +161,17 @@ cdef inline void multiply_block(const Pass *p, const Slab *slab, const Space *sp
 cdef inline void multiply_segments(const Pass *p, const Slab *slab, const Space *space, npy_intp first, npy_intp segments,
                                    npy_intp run, npy_intp column, npy_intp n, real *y, npy_intp lines, npy_intp line,
                                    const real *seen, npy_intp further) noexcept nogil:
-    """Add the products of some segments with a panel; the first ones are added to the bias."""
+    """Add the products of some segments with a panel; the first ones are written."""
     cdef npy_intp size = sizeof(real), width = min(p.results - column * p.row, p.row), _line
     cdef npy_intp step = p.results_phases * p.written * size
     cdef const real *panel = <const real *> p.weight
-    cdef const char *added = NULL if p.bias == NULL else <const char *> (<const real *> p.bias + slab.out + column * p.row)
     cdef PanelProduct *multiply = panel_product(p.dtype_code, width * size)
     panel += (slab.first * parts_of(p.results, p.row) + column * slab.width) * p.of.taps * p.row
     y += column * p.row
     for _line in range(lines):
-        if first > 0:
-            added = <const char *> y
         multiply(<const char *> seen, p.spacing * slab.width * size, size, <const char *> panel, p.row * size, <char *> y,
-                 step, n, run * slab.width, width * size, added, step if first > 0 else 0, space.segments + 2 * first,
-                 segments)
+                 step, n, run * slab.width, width * size, <const char *> y if first > 0 else NULL, step,
+                 space.segments + 2 * first, segments)
         y += line
         seen += further
 

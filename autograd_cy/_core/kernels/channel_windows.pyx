@@ -179,6 +179,31 @@ cdef inline void clear(cython.floating *y, npy_intp size, npy_intp n, npy_intp f
 cdef inline bint move_pixels(const Images *p, Arrival arrival, const cython.floating *x, cython.floating *y,
                              const long long *places, npy_intp first, npy_intp end) noexcept nogil:
     """Some channels of an image; False if a place is outside of it."""
+    if p.channels == 1:                 # constants: the compiler makes a loop for each
+        return move_few(p, arrival, x, y, places, 1)
+    if p.channels == 2:
+        return move_few(p, arrival, x, y, places, 2)
+    if p.channels == 3:
+        return move_few(p, arrival, x, y, places, 3)
+    return move_many(p, arrival, x, y, places, first, end)
+
+
+cdef inline bint move_few(const Images *p, Arrival arrival, const cython.floating *x, cython.floating *y,
+                          const long long *places, npy_intp n) noexcept nogil:
+    cdef npy_intp pixel, j, size = p.size, out = p.out
+    for pixel in range(out):
+        for j in range(n):
+            if not move_element(arrival, x + j, y + j, places[pixel * n + j], n, size):
+                return False
+        if arrival == TAKEN:
+            y += n
+        else:
+            x += n
+    return True
+
+
+cdef inline bint move_many(const Images *p, Arrival arrival, const cython.floating *x, cython.floating *y,
+                           const long long *places, npy_intp first, npy_intp end) noexcept nogil:
     cdef npy_intp n = p.channels, size = p.size, _pixel, k, j
     for _pixel in range(p.out):
         k = first

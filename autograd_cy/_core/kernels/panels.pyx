@@ -2,7 +2,7 @@
 
 NOTE [Panels]
 A panel is 128 bytes of each row of a matrix, copied together, so that it stays in the L1 cache. All rows of the first matrix
-are multiplied by it, 6 or 12 at a time, in place.
+are multiplied by it, 6 to 12 at a time, in place.
   1. BLAS copies both matrices, and a call has overhead. 1024 x 128 by 128 x 512 of float32: 113 Gflop/s by panels, 102 by
      OpenBLAS; 128 x 32 by 32 x 96: 96 and 72 (Zen 4, whose peak is 118). OpenBLAS is as fast or faster in two cases: for up
      to 10^6 multiplications by a row-major matrix, where its loops copy nothing, and beyond MOST, where it copies what

@@ -162,13 +162,16 @@ cdef class ChannelNorm(Node):
                                   bint keep) except -1:
         cdef int dtype_code = code_of(x)
         cdef Statistics by = Statistics(data_of(self.means), data_of(self.scales))
-        cdef cnp.ndarray corrections = vector(FLOAT64, 2 * self.planes.groups)
-        if self.corrected:
-            sums = self.products(g, x, keep)
-            find_corrections(dtype_code, <double *> data_of(sums), &self.planes, elements_of(&self.planes), by.scales,
-                             data_of(w), <double *> data_of(corrections))
-        else:
-            corrections.fill(0)
+        cdef cnp.ndarray sums, corrections, zeros
+        if not self.corrected:                  # g * weight * scale, whatever x is
+            zeros = vector(dtype_code, self.planes.groups)
+            zeros.fill(0)
+            by.means = data_of(zeros)
+            normalize_planes(dtype_code, data_of(g), &self.planes, &by, data_of(w), NULL, data_of(out))
+            return 0
+        sums, corrections = self.products(g, x, keep), vector(FLOAT64, 2 * self.planes.groups)
+        find_corrections(dtype_code, <double *> data_of(sums), &self.planes, elements_of(&self.planes), by.scales, data_of(w),
+                         <double *> data_of(corrections))
         plane_gradients(dtype_code, data_of(g), data_of(x), &self.planes, &by, data_of(w), <double *> data_of(corrections),
                         data_of(out))
         return 0

@@ -8,8 +8,10 @@ from autograd_cy._core.arrays.channels cimport (
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, kernel_code
 from autograd_cy._core.kernels.channel_convolutions cimport (
     convolve_channels, convolve_channels_back, correlate_channels, sum_channels)
+from autograd_cy._core.kernels.channel_dots cimport convolve_dots, suits_dots
+from autograd_cy._core.kernels.channel_places cimport convolve_places
 from autograd_cy._core.kernels.channel_taps cimport (
-    convolve_lines, convolve_lines_back, convolve_taps, convolve_taps_back, correlate_lines, correlate_taps)
+    convolve_lines_back, convolve_taps, convolve_taps_back, correlate_lines, correlate_taps)
 from autograd_cy._core.kernels.convolutions cimport add_filters, convolve, convolve_back, correlate, sum_filters
 from autograd_cy._core.kernels.panels cimport panel_width, vectors
 from autograd_cy._core.kernels.patches cimport Geometry
@@ -22,13 +24,11 @@ cnp.import_array()
 
 cdef enum:
     FEWEST = 32             # places of all images, below which products of patches are not worth their preparation
-    WIDE = 8                # places of a line, from which on products go line by line if they have no more columns ...
-    COLUMNS = 32            # ... than these ...
-    SHORT = 256             # ... or columns are not longer
-    WIDER = 10              # the same for other products
+    WIDE = 8                # places of a line, from which on the weight's gradient is computed line by line
+    COPIED = 4              # filters for each place of all images, at most, whose weights are worth a copy
     LANES = 16              # elements that make whole vectors
     RESULTS = 8             # filters of a group, at most, that share vectors with other groups; for so many ...
-    SOURCES = 4             # ... each with a copy of so many channels, at most; see suits_taps()
+    SOURCES = 4             # ... each with a copy of so many channels, at most; see most_sources()
 
 
 cdef Geometry geometry(tuple images, tuple weight, tuple result, tuple stride, tuple padding, tuple dilation,
@@ -76,13 +76,10 @@ cdef bint has_few_places(const Geometry *of) noexcept:
     return of.batch * of.places < of.filters
 
 
-cdef bint goes_by_lines(const Geometry *of, bint back) noexcept:
-    """Whether the products of a convolution, or of the gradient of its images, are computed line by line. That is slow for
-    lines of few places, more so if matrices are large."""
-    cdef bint is_small = of.filters <= COLUMNS or of.channels * of.taps <= SHORT
-    if back:
-        is_small = of.channels <= COLUMNS or of.filters * of.taps <= SHORT
-    return of.taps > 1 and (of.size[2] if back else of.out[2]) >= (WIDE if is_small else WIDER)
+cdef bint goes_by_places(const Geometry *of) noexcept:
+    """Whether the products of a convolution read the images in place. They read a copy of the weight, which takes longer than
+    a copy of the patches if places are few."""
+    return of.taps > 1 and COPIED * of.batch * of.places >= of.filters
 
 
 cdef bint is_narrow(const Geometry *of, npy_intp columns) noexcept:
@@ -92,19 +89,22 @@ cdef bint is_narrow(const Geometry *of, npy_intp columns) noexcept:
 
 
 cdef bint suits_taps(const Geometry *of, npy_intp sources, npy_intp results) noexcept:
-    """Whether sums over taps are faster than products: groups of few channels, which together fill vectors. A product always
-    computes RESULTS columns, so fewer of them leave time to copy more sources: 8 groups of 8 -> 8 take 1.3 times as long as
-    products, 8 -> 7 0.8 times, 16 -> 7 1.2 times, 16 -> 4 0.75 times. The copies cost more if a stride leaves fewer sums."""
-    cdef npy_intp all_results = of.groups * results, most = SOURCES
+    """Whether sums over taps are faster than products: groups of few channels, which together fill vectors, or half of one. If
+    a stride leaves fewer sums, copies of the sources cost more."""
+    cdef npy_intp all_results = of.groups * results
     if suits_planes(of):
         return True
-    if 2 * all_results == LANES and results <= NARROW:      # half vectors
-        return sources <= 2 * SOURCES
-    if results < RESULTS and vectors() == 2:                # sources are picked by vectors
-        most = 4 * SOURCES if results <= NARROW else 2 * SOURCES
-    elif results <= 2:
-        most = 2 * SOURCES
-    return sources <= most and results <= (RESULTS if of.stride[2] == 1 else NARROW) and all_results >= LANES
+    if all_results < LANES:
+        return 2 * all_results == LANES and results <= NARROW and sources <= 2 * SOURCES
+    return results <= (RESULTS if of.stride[2] == 1 else NARROW) and sources <= most_sources(results)
+
+
+cdef npy_intp most_sources(npy_intp results) noexcept:
+    """How many sources of a group can be copied in the time that a product takes longer: it always computes RESULTS columns.
+    Measured as parts of the product's time, of 8 groups: 8 -> 8 1.3, 8 -> 7 0.8, 16 -> 7 1.2, 16 -> 4 0.75."""
+    if vectors() == 2:                  # sources are picked by vectors
+        return 4 * SOURCES if results <= NARROW else 2 * SOURCES if results < RESULTS else SOURCES
+    return 2 * SOURCES if results <= 2 else SOURCES
 
 
 cdef tuple at_end(tuple sizes):
@@ -142,12 +142,15 @@ cdef cnp.ndarray convolved(const Geometry *of, cnp.ndarray x, cnp.ndarray weight
     cdef int dtype_code = kernel_code(x)
     bias = None if bias is None else flat(bias, dtype_code)
     cdef bint by_taps = suits_taps(of, of.channels, of.filters)
-    if goes_by_channels(of, channels_last) and (by_taps or of.stride[2] > 1 or not is_narrow(of, of.filters)):
+    cdef bint by_dots = suits_dots(of)
+    if goes_by_channels(of, channels_last) and (by_dots or by_taps or of.stride[2] > 1 or not is_narrow(of, of.filters)):
         y, x = empty(dtype_code, at_end(sizes)), flat(channels_at_end(x), dtype_code)
-        if by_taps:
+        if by_dots:
+            convolve_dots(of, x, flat(channels_at_end(weight), dtype_code), bias, y)
+        elif by_taps:
             convolve_taps(of, x, flat(channels_at_end(weight), dtype_code), bias, y)
-        elif goes_by_lines(of, False):
-            convolve_lines(of, x, panels_of(of, weight, dtype_code, False), bias, y)
+        elif goes_by_places(of):
+            convolve_places(of, x, panels_of(of, weight, dtype_code, False), bias, y)
         elif has_few_places(of):
             convolve_channels(of, x, flat(channels_at_end(weight), dtype_code), bias, y, True)
         else:
@@ -177,13 +180,18 @@ cdef cnp.ndarray convolved_back(const Geometry *of, cnp.ndarray g, cnp.ndarray w
     cdef int dtype_code = kernel_code(g)
     cdef cnp.ndarray x
     cdef Geometry back
-    cdef bint by_taps = suits_taps(of, of.filters, of.channels)
-    if goes_by_channels(of, channels_last) and (by_taps or not is_narrow(of, of.channels)):
+    cdef bint by_taps = suits_taps(of, of.filters, of.channels), by_dots = is_convolution_back(of, &back) and suits_dots(&back)
+    if goes_by_channels(of, channels_last) and (by_dots or by_taps or not is_narrow(of, of.channels)):
         x, g = empty(dtype_code, at_end(sizes)), flat(channels_at_end(g), dtype_code)
-        if by_taps:
+        if by_dots:
+            weight = flat(channels_at_end(weight), dtype_code).reshape(of.filters, of.taps, of.channels)
+            convolve_dots(&back, g, weight[:, ::-1].transpose(2, 1, 0).copy(), None, x)
+        elif by_taps:
             convolve_taps_back(of, g, flat(channels_at_end(weight), dtype_code), x)
-        elif is_convolution_back(of, &back) and not goes_by_lines(of, True):
-            if has_few_places(&back):
+        elif is_convolution_back(of, &back):
+            if goes_by_places(&back):
+                convolve_places(&back, g, panels_of(of, weight, dtype_code, True), None, x)
+            elif has_few_places(&back):
                 convolve_channels_back(&back, g, flat(channels_at_end(weight), dtype_code), x)
             else:
                 convolve_channels(&back, g, matrices_of(of, weight, dtype_code, True), None, x, False)
