@@ -10,7 +10,7 @@ from .._core.batching.levels import shared_arguments as _shared_arguments
 from .._core.engine import node_tangents as _node_tangents  # noqa: F401  (the core calls it through a pointer)
 from .._core.engine.task_queries import depends_on_any as _depends_on_any
 from .._core.graph import duals as _duals
-from .._core.graph import record as _record
+from .._core.graph import tangents as _tangents
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public as _public
 from .._core.runtime.modes import is_forward_enabled as _is_fwd_grad_enabled
@@ -133,17 +133,17 @@ def _dual(tensor: Tensor, tangent: Tensor, of_samples: bool) -> Tensor:
         )
     if tensor.dtype != tangent.dtype:
         raise RuntimeError(f"Expected the tangent to have the primal's dtype {tensor.dtype}, but got {tangent.dtype}")
-    if _record.get_tangent(tensor) is not None:
+    if _tangents.get_tangent(tensor) is not None:
         raise RuntimeError(
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level "
             f"{_duals.dual_depth() - 1} is not supported."
         )
-    if _record.get_tangent(tangent) is not None:
+    if _tangents.get_tangent(tangent) is not None:
         raise RuntimeError(
             "Setting a forward grad that itself has a forward gradient at the same level "
             f"{_duals.dual_depth() - 1} is not supported."
         )
-    return _record.dual_of(tensor, tangent, of_samples)
+    return _tangents.dual_of(tensor, tangent, of_samples)
 
 
 @_public
@@ -166,10 +166,10 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         return UnpackedDualTensor(
             _one_sample(primal, levels), None if tangent is None else _one_sample(tangent, levels)
         )
-    tangent = _record.get_tangent(tensor)
+    tangent = _tangents.get_tangent(tensor)
     if tangent is not None and _is_batched(tangent):
         _check_gradient_of_samples(tangent)
-    return UnpackedDualTensor(_record.without_tangent(tensor), tangent)
+    return UnpackedDualTensor(_tangents.without_tangent(tensor), tangent)
 
 
 def _check_gradient_of_samples(tangent: Tensor) -> None:

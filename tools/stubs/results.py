@@ -269,7 +269,7 @@ CORE = {
     "ops.shapes.concatenation": ([], {"cat": "Tensor", "stack": "Tensor"}),
     "runtime.entry": ([], {"answer_errors": "None", "public": "_F", "show_one_frame": "None"}),
     "runtime.module_slots": ([], {"call_module": "Any", "fill_slots": "None", "set_up": "None"}),
-    "recording.recorder": (["Recorder"], {}),
+    "inspection.recorder": (["Recorder"], {}),
     "recording.events": ([], {"begin_region": "Any", "end_region": "None", "is_recording": "bool"}),
     "ops.costs": (
         [],

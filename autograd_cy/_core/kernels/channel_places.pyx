@@ -12,9 +12,9 @@ from libc.stdlib cimport free, malloc
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.kernels.panels cimport PanelProduct, panel_product
 from autograd_cy._core.kernels.patches cimport Geometry
+from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.threads cimport parallel_for
 
 cnp.import_array()
 
