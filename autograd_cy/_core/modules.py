@@ -57,10 +57,10 @@ def load(name):
     A module of the library is loaded here: importlib's locks, searches and checks would take longer than most modules do.
     """
     finder = sys.meta_path[0]
+    package, _, last = name.rpartition(".")
+    parent = (sys.modules.get(package) or import_module(package)) if package else None  # which may import the module, too
     if name in sys.modules or not isinstance(finder, LibraryFinder) or name not in finder.modules:
         return import_module(name)
-    package, _, last = name.rpartition(".")
-    parent = sys.modules.get(package) or import_module(package)
     spec = finder.find_spec(name)
     module = sys.modules[name] = spec.loader.create_module(spec)
     module.__spec__ = spec

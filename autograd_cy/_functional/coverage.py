@@ -65,9 +65,10 @@ def _measured(key: str) -> tuple[str, ...]:
 def batching(function: Any) -> str:
     """What kind of batching rule an operation has."""
     rules: Any = importlib.import_module("autograd_cy._core.batching.rules")
+    kinds: Any = importlib.import_module("autograd_cy._core.batching.rule_kinds")
     rule = rules.rule_of(function)
-    kinds = {None: "loop", rules.elementwise: "aligned", rules.on_values: "as they are", rules.COMPOSITE: "composed"}
-    return "along" if isinstance(rule, rules.Along) else kinds.get(rule, "rule")
+    words = {None: "loop", kinds.elementwise: "aligned", kinds.on_values: "as they are", rules.COMPOSITE: "composed"}
+    return "along" if isinstance(rule, kinds.Along) else words.get(rule, "rule")
 
 
 def nodes(key: str) -> list[str]:

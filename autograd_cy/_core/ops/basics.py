@@ -10,10 +10,11 @@ from autograd_cy._core.ops.subclasses import disabled_torch_function
 load("indexing", "matrices", "pointwise", "products", "reductions", "shapes", "spectral")
 find_operators(OPS)
 
-_own = (attached.__module__, make_overridable.__module__, disabled_torch_function.__module__)
+_own = (make_overridable.__module__, disabled_torch_function.__module__)
+_tensor = attached.__module__.removesuffix("_class")  # the methods of Tensor itself and of its parts
 for _value in attached():  # in-place operations and views, which are methods only
     _method = _value.fget if isinstance(_value, property) else _value
-    if type(_method) is type(attached) and _method.__module__ not in _own:
+    if type(_method) is type(attached) and _method.__module__ not in _own and not _method.__module__.startswith(_tensor):
         make_overridable(_method)
 
 __all__ = ["OPS"]
