@@ -187,7 +187,7 @@ NO_SIZES = {
     "polynomials": "LIMIT",
     "pool": "ALIGNMENT SPAN",
     "quotients": "DEEPEST",
-    "record": "MOST_TANGENTS FEW_LEVELS",
+    "tangents": "MOST_TANGENTS FEW_LEVELS",
     "recorder": "MOST N_OPTIONS",
     "recurrent_layers": "GATE",
     "recursion": "LEVELS_PER_CALL",
