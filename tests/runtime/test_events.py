@@ -7,9 +7,9 @@ import time
 
 import numpy as np
 import pytest
-from autograd_cy._core.inspection.recorder import Recorder
 
 import autograd_cy as ag
+from autograd_cy._core.inspection.recorder import Recorder
 from autograd_cy._core.recording import events
 
 

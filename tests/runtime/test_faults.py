@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from autograd_cy._core.inspection.recorder import Recorder
 from autograd_cy._core.runtime.faults import fail_allocations, stop_failing
 from common import in_threads
 from fault_scenarios import SCENARIOS, leaf
@@ -16,6 +15,7 @@ from opinfo import DIFFERENTIABLE
 
 import autograd_cy as ag
 from autograd_cy._core.graph import duals
+from autograd_cy._core.inspection.recorder import Recorder
 from autograd_cy._core.recording.events import is_recording
 from autograd_cy._core.runtime import lifetime, modes, state
 

@@ -13,9 +13,9 @@ import time
 import weakref
 
 import pytest
-from autograd_cy._core.inspection.recorder import Recorder
 
 import autograd_cy as ag
+from autograd_cy._core.inspection.recorder import Recorder
 from autograd_cy._core.ops import costs
 from autograd_cy._core.recording import events
 from autograd_cy.profiler import profile, record_function

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
-from autograd_cy._core.inspection.recorder import Recorder
 
 import autograd_cy as ag
+from autograd_cy._core.inspection.recorder import Recorder
 from autograd_cy.autograd import forward_ad
 from autograd_cy.nn import functional
 from autograd_cy.profiler import record_function
