@@ -21,6 +21,7 @@ spares.n = 0
 
 cdef extern from *:
     """
+    #define link_of(node) (&(node)->link)
     #define leaf_behind(node) ((node)->saved0)
     #define accumulator_slot(leaf) (&(leaf)->accumulator)
     #define table_slot(node) ((void **) &(node)->__pyx_vtab)
@@ -28,6 +29,7 @@ cdef extern from *:
     #define clear_plain_data(node) \
         memset(&(node)->sequence_number, 0, (char *) ((node) + 1) - (char *) &(node)->sequence_number)
     """
+    Link *link_of(Node node) noexcept
     PyObject *leaf_behind(Node node) noexcept
     PyObject **accumulator_slot(Tensor leaf) noexcept
     void **table_slot(Node node)
@@ -223,7 +225,7 @@ def finish_class(node_class):
         (<TypeObject *> node_class).tp_dealloc = free_node if node_class is not AccumulateGrad else free_accumulator
 
 
-if owner_of(&(<Node> None).link) != <PyObject *> None:       # only an address is computed
+if owner_of(link_of(<Node> None)) != <PyObject *> None:      # only an address is computed
     raise ImportError("Node.link is not where lifetime.owner_of expects it")
 compiled_dealloc = (<TypeObject *> Node).tp_dealloc
 (<TypeObject *> Node).tp_dealloc = free_node

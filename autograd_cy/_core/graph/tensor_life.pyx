@@ -21,11 +21,13 @@ ctypedef object (*Constructor)(PyTypeObject *, PyObject *, PyObject *)
 cdef extern from *:
     """
     #define attributes_slot(tensor) (&(tensor)->attributes)
+    #define link_of(tensor) (&(tensor)->link)
     #define weak_references(tensor) ((tensor)->__weakref__)
     #define clear_plain_data(tensor) \
         memset(&(tensor)->accumulator, 0, (char *) ((tensor) + 1) - (char *) &(tensor)->accumulator)
     """
     PyObject **attributes_slot(Tensor tensor)
+    Link *link_of(Tensor tensor) noexcept
     void *weak_references(Tensor tensor)
     void clear_plain_data(Tensor tensor)
 
@@ -151,7 +153,7 @@ cdef void take_over():
     type.tp_vectorcall = NULL                          # Cython's calls the compiled tp_new
 
 
-if owner_of(&(<Tensor> None).link) != <PyObject *> None:     # only an address is computed
+if owner_of(link_of(<Tensor> None)) != <PyObject *> None:    # only an address is computed
     raise ImportError("Tensor.link is not where lifetime.owner_of expects it")
 take_over()
 declare_store(TENSORS, sizeof(Spares), empty_store)
