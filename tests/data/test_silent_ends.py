@@ -86,9 +86,11 @@ def test_stop_iteration_is_an_error_where_no_iterator_ends(dataset, options, mes
         list(DataLoader(dataset, num_workers=workers, **options))
 
 
-@pytest.mark.parametrize(
-    "options", [{"worker_init_fn": stop}, {"collate_fn": lambda items: Unpicklable()}], ids=["init", "pickle"]
-)
+def not_to_be_pickled(items):
+    return Unpicklable()
+
+
+@pytest.mark.parametrize("options", [{"worker_init_fn": stop}, {"collate_fn": not_to_be_pickled}], ids=["init", "pickle"])
 def test_stop_iteration_of_a_worker_itself(options):
     with pytest.raises(RuntimeError, match="Caught StopIteration in DataLoader worker process 0"):
         list(DataLoader(Items(ag.tensor), num_workers=1, **options))
@@ -107,9 +109,12 @@ def leaf(i):
     return ag.full((2,), float(i), requires_grad=True)
 
 
+def in_a_dict(items):
+    return {"x": items}
+
+
 @pytest.mark.parametrize("item, options", [
-    (with_history, {}), (with_history, {"batch_size": None}), (leaf, {}),
-    (with_history, {"collate_fn": lambda items: {"x": items}}),
+    (with_history, {}), (with_history, {"batch_size": None}), (leaf, {}), (with_history, {"collate_fn": in_a_dict}),
 ], ids=["a batch", "an item", "a batch of leaves", "in a dict"])  # fmt: skip
 def test_a_worker_refuses_tensors_with_a_history(item, options):
     """They arrived as leaves that required grad, and no gradient reached what they were computed from."""

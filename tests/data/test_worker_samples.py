@@ -20,11 +20,12 @@ def test_a_worker_sends_the_samples_of_an_iterable_dataset(kind):
     assert sorted(data.DataLoader(Stream(), batch_size=None, num_workers=2)) == sorted([*range(7)] * 2)
 
 
-def test_a_sampler_may_yield_none():
-    class Answers(data.Dataset):
-        def __getitem__(self, index):
-            return -1 if index is None else index
+class Answers(data.Dataset):
+    def __getitem__(self, index):
+        return -1 if index is None else index
 
+
+def test_a_sampler_may_yield_none():
     loader = data.DataLoader(Answers(), batch_size=None, sampler=[0, None, 2], num_workers=1)
     assert list(loader) == [0, -1, 2]
 
