@@ -46,3 +46,24 @@ def no_collector():
     gc.disable()
     yield
     gc.enable()
+
+
+@pytest.fixture(params=[0, 1, 2])
+def level(request):
+    """The kernels' loops for vectors of 16, 32 and 64 bytes, where the machine has them."""
+    from autograd_cy._core.kernels.panels import use_panels
+
+    try:
+        before = use_panels(request.param)
+    except ValueError:
+        pytest.skip("the machine lacks these vectors")
+    yield request.param
+    use_panels(before)
+
+
+@pytest.fixture
+def threads():
+    """Sets the number of kernel threads, for a test."""
+    before = autograd_cy.get_num_threads()
+    yield autograd_cy.set_num_threads
+    autograd_cy.set_num_threads(before)

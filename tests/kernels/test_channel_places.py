@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-from autograd_cy._core.kernels.panels import use_panels
 from crossings import kernel_threads
 
 import autograd_cy as ag
@@ -42,17 +41,6 @@ def convolved(x, weight, bias, settings, last):
 def fits(sizes, kernel, settings):
     reach = [settings.get("dilation", 1) * (k - 1) + 1 for k in kernel]
     return all(n + 2 * settings["padding"] >= r for n, r in zip(sizes[2:], reach, strict=True))
-
-
-@pytest.fixture(params=[0, 1, 2])
-def level(request):
-    """The loops for vectors of 16, 32 and 64 bytes."""
-    try:
-        before = use_panels(request.param)
-    except ValueError:
-        pytest.skip("the machine lacks these vectors")
-    yield
-    use_panels(before)
 
 
 @pytest.mark.parametrize("groups", [1, 2])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from autograd_cy._core.kernels.panels import use_panels
 
 import autograd_cy as ag
 
@@ -12,25 +11,6 @@ SETTINGS = [
     {"padding": 1}, {"padding": (0, 3)}, {"stride": (2, 3), "padding": (2, 1)}, {"dilation": (1, 2), "padding": (0, 2)},
     {"stride": 2, "dilation": 3, "padding": 5}, {},
 ]  # fmt: skip
-
-
-@pytest.fixture(params=[0, 1, 2])
-def level(request):
-    """The loops for vectors of 16, 32 and 64 bytes."""
-    try:
-        before = use_panels(request.param)
-    except ValueError:
-        pytest.skip("the machine lacks these vectors")
-    yield request.param
-    use_panels(before)
-
-
-@pytest.fixture
-def threads():
-    """Sets their number."""
-    before = ag.get_num_threads()
-    yield ag.set_num_threads
-    ag.set_num_threads(before)
 
 
 def numbers(*sizes, dtype, seed=0):

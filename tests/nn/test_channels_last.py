@@ -4,7 +4,6 @@ import pickle
 
 import numpy as np
 import pytest
-from autograd_cy._core.kernels.panels import use_panels
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -291,25 +290,6 @@ LARGER = [(2, 4, 3, 3), (3, 16, 3, 11), (3, 16, 17, 19), (1, 48, 33, 18), (2, 13
 SHARED = ["conv, padded", "conv, strided", "conv, pointwise", "conv, in groups", "conv, depthwise", "conv_transpose",
           "batch_norm", "batch_norm, evaluating", "max_pool, overlapping", "avg_pool, padded", "adaptive_max_pool",
           "pad, reflect", "bilinear"]  # fmt: skip
-
-
-@pytest.fixture
-def threads():
-    """Sets their number."""
-    before = ag.get_num_threads()
-    yield ag.set_num_threads
-    ag.set_num_threads(before)
-
-
-@pytest.fixture(params=[0, 1, 2])
-def level(request):
-    """The loops for vectors of 16, 32 and 64 bytes."""
-    try:
-        before = use_panels(request.param)
-    except ValueError:
-        pytest.skip("the machine lacks these vectors")
-    yield request.param
-    use_panels(before)
 
 
 @pytest.mark.parametrize("name", SHARED)
