@@ -32,7 +32,7 @@ cdef Operator[OPERATORS] operators
 cdef Step step              # overrides.pyx sets it while calls may be handed over or are events; else NULL
 cdef list names             # of the operation of each operator
 
-cdef int fill(int k, str operation, Operator function) except -1
+cdef int fill_operator(int k, str operation, Operator function) except -1
 
 
 cdef inline object operate(int k, object left, object right):

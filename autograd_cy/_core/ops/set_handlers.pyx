@@ -4,7 +4,6 @@ from contextlib import contextmanager
 
 from cpython.object cimport PyObject
 
-cimport autograd_cy._core.ops.handlers as handlers
 from autograd_cy._core.ops.handlers cimport (
     arguments_of, call_handler, handled, handler_of_creations, has_handler, keys_of, last_handler, sees_creations)
 from autograd_cy._core.ops.overrides cimport arm
@@ -20,12 +19,12 @@ def hand_last_to(handler):
 
     After the first use calls always look for it: contexts are copied, and nothing tells when the last copy has ended.
     """
-    global is_last_used
+    global is_last_used, n_handlers
     last_handler.set(handler)
     if handler is not None and not is_last_used:
         is_last_used = True
         arm()
-        handlers.n_handlers += 1
+        n_handlers += 1
         watch_entries(entered, 1)
 
 
@@ -40,15 +39,16 @@ def calls_handed_to(handler, creations=False):
 
     With `handler` None the calls are made as they are, even within another handler.
     """
+    global n_handlers
     arm()
     token, other = call_handler.set(handler), sees_creations.set(creations)
-    handlers.n_handlers += 1
+    n_handlers += 1
     watch_entries(entered, 1)
     try:
         yield
     finally:
         watch_entries(entered, -1)
-        handlers.n_handlers -= 1
+        n_handlers -= 1
         put_back(call_handler, token)
         put_back(sees_creations, other)
 

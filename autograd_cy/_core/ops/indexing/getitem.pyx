@@ -17,13 +17,13 @@ from cpython.number cimport PyIndex_Check
 from autograd_cy._core.arrays.conversions cimport check_depth
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, INT32, INT64, UINT8, code_of
 from autograd_cy._core.graph.arguments cimport as_tensor, int64_of
-from autograd_cy._core.graph.operators cimport ITEM, fill
+from autograd_cy._core.graph.operators cimport ITEM, fill_operator
 from autograd_cy._core.graph.record cimport needs_node
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.graph.tensor_views cimport link_view
 from autograd_cy._core.ops.indexing.index_tensors cimport is_mask, pick
-from autograd_cy._core.ops.indexing.slicing cimport check_row, part, select, unpack_slice
+from autograd_cy._core.ops.indexing.slicing cimport check_row, part, row_view, unpack_slice
 from autograd_cy._core.ops.subclasses cimport alias
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.modes cimport Extent, enter_modes, leave_modes
@@ -74,7 +74,7 @@ cdef class Reading:
 
     cdef int read_int(self, Py_ssize_t index) except -1:
         check_row(index, self.own, cnp.PyArray_DIM(self.view.array, self.dim))
-        self.view = select(self.view, self.dim, index)
+        self.view = row_view(self.view, self.dim, index)
         self.own += 1
         return 0
 
@@ -242,7 +242,7 @@ cdef object item_of(object self, object index):
                              "C++ to convert a 0-dim tensor to a number")
         row = int64_of(index)
         check_row(row, 0, cnp.PyArray_DIM(x.array, 0))
-        return select(x, 0, row)
+        return row_view(x, 0, row)
     if isinstance(index, slice):
         if cnp.PyArray_NDIM(x.array) == 0:
             raise IndexError("slice() cannot be applied to a 0-dim tensor.")
@@ -266,4 +266,4 @@ def getitem(input, index):
     return item_of(as_tensor(input, "getitem"), index)
 
 
-fill(ITEM, "Tensor.__getitem__", item_of)
+fill_operator(ITEM, "Tensor.__getitem__", item_of)

@@ -11,7 +11,6 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport any_wanted, new_node, record_all
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
-cimport autograd_cy._core.ops.indexing.slicing as slicing
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.batched_call import rank_of
@@ -38,7 +37,7 @@ def select(input, dim, index: int):
     cdef Py_ssize_t row = int(index), size = cnp.PyArray_DIM(x.array, d)
     if not -size <= row < size:
         raise IndexError(f"select(): index {row} out of range for tensor of size {list(shape_of(x))} at dimension {d}")
-    return slicing.select(x, d, row)
+    return row_view(x, d, row)
 
 
 @op(methods=("narrow",), batch=Along("dim", least=1))
@@ -56,7 +55,7 @@ def narrow(input, dim, start: int | Tensor, length: int):
         raise RuntimeError("start must be an 0-dim integral Tensor.")
     check_dimensions(x, "narrow")
     first = first_row(x, d, int(start), n, "narrow")
-    return slicing.part(x, d, first, first + n, 1)
+    return part(x, d, first, first + n, 1)
 
 
 cdef int check_dimensions(Tensor x, str operation) except -1:
@@ -115,7 +114,7 @@ def tensor_split(input, indices_or_sections: int | Sequence[int] | Tensor, dim=0
         for k in range(sections):
             bounds[k] = k * (size // sections) + min(k, size % sections)
         ends = [*bounds[1:], size]
-    return tuple([slicing.part(x, d, start, end, 1) for start, end in zip(bounds, ends)])
+    return tuple([part(x, d, start, end, 1) for start, end in zip(bounds, ends)])
 
 
 cdef object places_of(Tensor given):

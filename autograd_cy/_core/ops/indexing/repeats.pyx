@@ -15,7 +15,7 @@ from autograd_cy._core.arrays import formats
 from autograd_cy._core.batching.rule_kinds import on_values
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.registry import inplace_op, op
-from autograd_cy._core.ops.shapes.shape import sizes_of
+from autograd_cy._core.ops.shapes.shape import sizes_argument
 
 cnp.import_array()
 
@@ -96,7 +96,7 @@ def unravel_index(indices: Tensor, shape: int | Sequence[int]):
     for size in shape if isinstance(shape, (tuple, list)) else ():
         if not isinstance(size, int):
             raise TypeError(f"expected 'shape' sequence to only contain ints, but got {type(size).__name__}")
-    cdef tuple sizes = sizes_of((shape,) if isinstance(shape, (tuple, list)) else (shape,))
+    cdef tuple sizes = sizes_argument((shape,) if isinstance(shape, (tuple, list)) else (shape,))
     if code_of(i.array) >= FLOAT16 or i.array.dtype == bool:
         raise TypeError(f"expected 'indices' to be integer dtype, but got {i.dtype}")
     if min(sizes, default=0) < 0:

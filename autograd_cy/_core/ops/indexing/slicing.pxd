@@ -2,7 +2,7 @@
 
 from autograd_cy._core.graph.tensor cimport Tensor
 
-cdef Tensor select(Tensor x, int dim, Py_ssize_t index)
+cdef Tensor row_view(Tensor x, int dim, Py_ssize_t index)
 cdef Tensor part(Tensor x, int dim, Py_ssize_t start, Py_ssize_t end, Py_ssize_t step)
 cdef int check_row(Py_ssize_t index, int dim, Py_ssize_t size) except -1
 cdef int unpack_slice(object index, Py_ssize_t *start, Py_ssize_t *end, Py_ssize_t *step) except -1

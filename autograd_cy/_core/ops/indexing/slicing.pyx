@@ -65,7 +65,7 @@ cdef class SelectBackward0(Node):
 
     cdef object jvp(self, tuple tangents):
         dim, row, _ = self.constants
-        return select(tangents[0], dim, row)
+        return row_view(tangents[0], dim, row)
 
 
 @cython.final
@@ -75,13 +75,13 @@ cdef class SelectBackwardBackward0(Node):
 
     cdef object vjp(self, object g, int i):
         dim, row, _ = self.constants
-        return select(g, dim, row)
+        return row_view(g, dim, row)
 
     cdef object jvp(self, tuple tangents):
         return select_backward(tangents[0], <tuple> self.constants)
 
 
-cdef Tensor select(Tensor x, int dim, Py_ssize_t index):
+cdef Tensor row_view(Tensor x, int dim, Py_ssize_t index):
     """The view x[:, ..., index] along `dim`; the index is in range."""
     if x.batched:
         return of_samples(select_of_each, (x,), (dim, index))
@@ -94,7 +94,7 @@ cdef Tensor select(Tensor x, int dim, Py_ssize_t index):
 
 def select_of_each(Tensor xs, tuple constants, Py_ssize_t n):
     dim, index = constants
-    return select(xs, dim + 1, index)
+    return row_view(xs, dim + 1, index)
 
 
 cdef Tensor select_backward(Tensor g, tuple constants):

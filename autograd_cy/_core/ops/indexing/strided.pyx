@@ -24,7 +24,7 @@ from autograd_cy._core.batching.batched_call import rank_of
 from autograd_cy._core.batching.rules import declare_rule
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.concatenation import cat
-from autograd_cy._core.ops.shapes.shape import sizes_of
+from autograd_cy._core.ops.shapes.shape import sizes_argument
 
 cnp.import_array()
 
@@ -95,7 +95,7 @@ cdef object places_of(tuple sizes, tuple strides, Py_ssize_t offset):
 
 cdef tuple geometry(Tensor x, object size, object stride, object storage_offset, str operation):
     """The checked sizes, strides and offset of a part of the tensor's memory."""
-    cdef tuple sizes = sizes_of((size,)), steps = sizes_of((stride,))
+    cdef tuple sizes = sizes_argument((size,)), steps = sizes_argument((stride,))
     cdef Py_ssize_t offset = offset_of(x.array) if storage_offset is None else storage_offset, last
     if len(sizes) != len(steps):
         raise RuntimeError(f"mismatch in length of strides and shape ({operation}())")
@@ -165,7 +165,7 @@ cdef tuple products_of(tuple sizes, int batch):
 
 
 def batched_as_strided(call, input, size, stride, storage_offset=None):
-    return strided(<Tensor> call.value(input), (call.size, *sizes_of((size,))), sizes_of((stride,)), storage_offset, 1)
+    return strided(<Tensor> call.value(input), (call.size, *sizes_argument((size,))), sizes_argument((stride,)), storage_offset, 1)
 
 
 cdef Tensor strided(Tensor x, tuple size, tuple stride, object storage_offset, int batch):
@@ -195,7 +195,7 @@ def as_strided(input, size: Sequence[int], stride: Sequence[int], storage_offset
     tensor([[1., 2.],
             [2., 3.]])
     """
-    return strided(as_tensor(input, "as_strided"), sizes_of((size,)), sizes_of((stride,)), storage_offset, 0)
+    return strided(as_tensor(input, "as_strided"), sizes_argument((size,)), sizes_argument((stride,)), storage_offset, 0)
 
 
 cdef cnp.ndarray part_of(cnp.ndarray array, tuple part):
@@ -245,8 +245,8 @@ cdef Tensor last_of_each(Tensor numbers, Py_ssize_t n):
 
 
 def batched_as_strided_scatter(call, input, src, size, stride, storage_offset=None):
-    sizes = (call.size, *sizes_of((size,)))
-    return scattered(<Tensor> call.front(input), <Tensor> call.front(src), sizes, sizes_of((stride,)), storage_offset, 1)
+    sizes = (call.size, *sizes_argument((size,)))
+    return scattered(<Tensor> call.front(input), <Tensor> call.front(src), sizes, sizes_argument((stride,)), storage_offset, 1)
 
 
 cdef Tensor scattered(Tensor x, Tensor s, tuple size, tuple stride, object storage_offset, int batch):
@@ -288,7 +288,7 @@ def as_strided_scatter(input, src, size: Sequence[int], stride: Sequence[int], s
     tensor([1., 0., 2.])
     """
     return scattered(as_tensor(input, "as_strided_scatter"), tensor_argument(src, "as_strided_scatter", "src", 2),
-                     sizes_of((size,)), sizes_of((stride,)), storage_offset, 0)
+                     sizes_argument((size,)), sizes_argument((stride,)), storage_offset, 0)
 
 
 def storage_offset(Tensor self):

@@ -14,7 +14,7 @@ from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
-    adjoint, columns_first, first_failure, lower, matrix_argument, ufunc)
+    adjoint_of, columns_first, first_failure, lower, matrix_argument, ufunc)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rule_kinds import on_matrices
@@ -45,17 +45,17 @@ cdef class LinalgCholeskyExBackward0(Node):
 
     cdef object vjp(self, object g, int i):
         y = unpack(self, 2)
-        factor, g = (adjoint(y), adjoint(g)) if self.constants[0] else (y, g)
-        half = lower(adjoint(factor) @ g, 0)
-        outer = solve_triangular(adjoint(factor), (half + adjoint(lower(half, -1))) / 2, upper=True)
-        return adjoint(solve_triangular(adjoint(factor), adjoint(outer), upper=True))
+        factor, g = (adjoint_of(y), adjoint_of(g)) if self.constants[0] else (y, g)
+        half = lower(adjoint_of(factor) @ g, 0)
+        outer = solve_triangular(adjoint_of(factor), (half + adjoint_of(lower(half, -1))) / 2, upper=True)
+        return adjoint_of(solve_triangular(adjoint_of(factor), adjoint_of(outer), upper=True))
 
     cdef object jvp(self, tuple tangents):
         y, t = unpack(self, 2), tangents[0]
-        factor = adjoint(y) if self.constants[0] else y
-        inner = solve_triangular(factor, adjoint(solve_triangular(factor, t, upper=False)), upper=False)
-        turned = factor @ ((lower(adjoint(inner), 0) + lower(adjoint(inner), -1)) / 2)
-        return adjoint(turned) if self.constants[0] else turned
+        factor = adjoint_of(y) if self.constants[0] else y
+        inner = solve_triangular(factor, adjoint_of(solve_triangular(factor, t, upper=False)), upper=False)
+        turned = factor @ ((lower(adjoint_of(inner), 0) + lower(adjoint_of(inner), -1)) / 2)
+        return adjoint_of(turned) if self.constants[0] else turned
 
 
 @cython.final

@@ -15,8 +15,8 @@ from autograd_cy._core.graph.record cimport needs_node, new_node
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.matrices.matrix cimport (
-    Decomposition, adjoint, columns_first, converged, dense, eigh_arrays, eigh_values, empty_factors, gradients_of,
-    matrix_argument, on_diagonal, plus, record_outputs, svd_arrays, svd_values, upper as upper_part, with_diagonal)
+    Decomposition, adjoint_of, columns_first, converged, dense, eigh_arrays, eigh_values, empty_factors, gradients_of,
+    matrix_argument, on_diagonal, plus, record_outputs, svd_arrays, svd_values, upper_part, with_diagonal)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rule_kinds import on_matrices
@@ -74,18 +74,18 @@ cdef class LinalgQrBackward0(Decomposition):
         v, gv = r[..., rows:], None
         if gr is not None:
             gr, gv = gr[..., :rows], gr[..., rows:]
-            gq = plus(gq, q @ v @ adjoint(gv))
+            gq = plus(gq, q @ v @ adjoint_of(gv))
         return cat([square_gradient(q, r[..., :rows], gq, gr), q @ (v * 0 if gv is None else gv)], -1)
 
 
 cdef object square_gradient(object q, object r, object gq, object gr):
     """For a matrix with at least as many rows as columns."""
-    inner = None if gr is None else gr @ adjoint(r)
+    inner = None if gr is None else gr @ adjoint_of(r)
     if gq is not None:
-        inner = -(adjoint(q) @ gq) if inner is None else inner - adjoint(q) @ gq
+        inner = -(adjoint_of(q) @ gq) if inner is None else inner - adjoint_of(q) @ gq
     half = upper_part(halves_of(inner), 0)
-    g = q @ (half + adjoint(half))
-    return adjoint(solve_triangular(r, adjoint(plus(g, gq)), upper=True))
+    g = q @ (half + adjoint_of(half))
+    return adjoint_of(solve_triangular(r, adjoint_of(plus(g, gq)), upper=True))
 
 
 cdef object qr_of(str operation, object input, object mode):
@@ -135,7 +135,7 @@ def qr(input, some: bool = True):
 # singular values
 
 cdef object skew(object x):
-    return x - adjoint(x)
+    return x - adjoint_of(x)
 
 
 @cython.final
@@ -175,11 +175,11 @@ cdef class LinalgSvdBackward0(Decomposition):
         left = u @ inner
         if gu is not None and m > k:
             scaled = gu / s.unsqueeze(-2)
-            left = left + scaled - u @ (adjoint(u) @ scaled)
+            left = left + scaled - u @ (adjoint_of(u) @ scaled)
         found = left @ vh
         if gvh is not None and n > k:
             scaled = gvh / s.unsqueeze(-1)
-            found = found + u @ (scaled - (scaled @ adjoint(vh)) @ vh)
+            found = found + u @ (scaled - (scaled @ adjoint_of(vh)) @ vh)
         return found
 
     cdef object inner(self, object u, object s, object vh, object gu, object gs, object gvh):
@@ -187,8 +187,8 @@ cdef class LinalgSvdBackward0(Decomposition):
         squares = s * s
         gaps = with_diagonal(squares.unsqueeze(-2) - squares.unsqueeze(-1), 1)
         s_wide, gaps = as_type(s, u.dtype), as_type(gaps, u.dtype)
-        turn_u = None if gu is None else skew(adjoint(u) @ gu)
-        turn_v = None if gvh is None else skew(vh @ adjoint(gvh))
+        turn_u = None if gu is None else skew(adjoint_of(u) @ gu)
+        turn_v = None if gvh is None else skew(vh @ adjoint_of(gvh))
         is_complex = u.dtype.is_complex
         if is_complex:
             phase = plus(turn_u, turn_v).diagonal(0, -2, -1).imag
@@ -237,7 +237,7 @@ def svd(input, some: bool = True, compute_uv: bool = True):
     u, s, vh = linalg_svd(input, not some)
     if not compute_uv:
         u, vh = u.detach() * 0, vh.detach() * 0
-    return return_types.svd(u, s, adjoint(vh))
+    return return_types.svd(u, s, adjoint_of(vh))
 
 
 @op(namespace="linalg", batch=on_matrices)
@@ -268,19 +268,19 @@ cdef class LinalgEighBackward0(Decomposition):
         gl, gv = gradients_of(g, 2)
         values, v = self.output(0), self.output(1)
         if gv is None:
-            return None if gl is None else (v * as_type(gl, v.dtype).unsqueeze(-2)) @ adjoint(v)
-        turn = adjoint(v) @ gv
+            return None if gl is None else (v * as_type(gl, v.dtype).unsqueeze(-2)) @ adjoint_of(v)
+        turn = adjoint_of(v) @ gv
         if v.dtype.is_complex:
             check_phase(turn.diagonal(0, -2, -1).imag, "linalg_eigh_backward", "eigenvectors")
         gaps = with_diagonal(values.unsqueeze(-2) - values.unsqueeze(-1), 1)
         inner = with_diagonal(skew(turn) / as_type(2 * gaps, v.dtype), 0)
         if gl is not None:
             inner = inner + on_diagonal(as_type(gl, v.dtype))
-        return v @ inner @ adjoint(v)
+        return v @ inner @ adjoint_of(v)
 
     cdef object jvp(self, tuple tangents):
         values, v = self.output(0), self.output(1)
-        turn = adjoint(v) @ tangents[0] @ v
+        turn = adjoint_of(v) @ tangents[0] @ v
         gaps = with_diagonal(values.unsqueeze(-2) - values.unsqueeze(-1), 1)
         return turn.diagonal(0, -2, -1).real, v @ with_diagonal(turn / as_type(gaps, v.dtype), 0)
 
@@ -340,13 +340,13 @@ cdef class LinalgEigBackward0(Decomposition):
             return None
         inner = None if gl is None else on_diagonal(gl)
         if gv is not None:
-            turn = adjoint(v) @ gv
+            turn = adjoint_of(v) @ gv
             diagonal = turn.diagonal(0, -2, -1)
             check_phase(diagonal.imag, "linalg_eig_backward", "eigenvectors")
             gaps = with_diagonal(values.unsqueeze(-2) - values.unsqueeze(-1), 1)
-            turn = turn - (adjoint(v) @ v) * as_type(diagonal.real, v.dtype).unsqueeze(-2)
+            turn = turn - (adjoint_of(v) @ v) * as_type(diagonal.real, v.dtype).unsqueeze(-2)
             inner = plus(inner, with_diagonal(turn / gaps.conj(), 0))
-        found = solve_ex(adjoint(v), inner @ adjoint(v)).result
+        found = solve_ex(adjoint_of(v), inner @ adjoint_of(v)).result
         return as_type(found, self.constants[0])
 
 

@@ -16,7 +16,7 @@ from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.ops.matrices.cofactors cimport cofactor_arrays
 from autograd_cy._core.ops.matrices.matrix cimport (
-    Decomposition, adjoint, dense, matrix_argument, record_outputs, ufunc)
+    Decomposition, adjoint_of, dense, matrix_argument, record_outputs, ufunc)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rule_kinds import on_matrices
@@ -99,7 +99,7 @@ cdef class LinalgSlogdetBackward0(Decomposition):
     cdef object turned_inverse(self, object a):
         """The conjugate transpose of the inverse; by cofactors if our elimination meets a zero pivot and LAPACK's did not."""
         inverse, info = inv_ex(a)
-        found = adjoint(inverse)
+        found = adjoint_of(inverse)
         sign, logarithm = self.output(0), self.output(1)
         failed = (<Tensor> info).array > 0
         if (<Tensor> a).batched or not failed.any() or not np.isfinite((<Tensor> logarithm).array[failed]).any():
@@ -107,7 +107,7 @@ cdef class LinalgSlogdetBackward0(Decomposition):
         det = (sign * as_type(logarithm.exp(), sign.dtype)).conj().unsqueeze(-1).unsqueeze(-1)
         inverted = (info == 0).unsqueeze(-1).unsqueeze(-1)
         regular = a.where(inverted, new_tensor(np.eye(a.shape[-1], dtype=(<Tensor> a).array.dtype)))
-        return adjoint(inv_ex(regular)[0]).where(inverted, conjugate_cofactors(a) / det)
+        return adjoint_of(inv_ex(regular)[0]).where(inverted, conjugate_cofactors(a) / det)
 
 
 cdef tuple signed_logarithm(object input, str operation):

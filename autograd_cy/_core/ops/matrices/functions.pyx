@@ -15,8 +15,8 @@ from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
-    adjoint, check_inexact, check_matrix, columns_first, dense, eigh_arrays, eigh_values, lower, matrix_argument,
-    real_type_of, svd_arrays, svd_values, unbroadcast, upper as upper_part)
+    adjoint_of, check_inexact, check_matrix, columns_first, dense, eigh_arrays, eigh_values, lower, matrix_argument,
+    real_type_of, svd_arrays, svd_values, unbroadcast, upper_part)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rule_kinds import on_matrices
@@ -39,14 +39,14 @@ cdef class LinalgPinvBackward0(Node):
 
     cdef object vjp(self, object g, int i):
         a, p = unpack(self, 0), unpack(self, 2)
-        ph, gh = adjoint(p), adjoint(g)
+        ph, gh = adjoint_of(p), adjoint_of(g)
         if shape_of(a)[-2] <= shape_of(a)[-1]:
             k = gh @ p
             kph = k @ ph
-            return -adjoint(p @ k) + kph - (a @ p) @ kph + (ph @ p) @ (gh - k @ a)
+            return -adjoint_of(p @ k) + kph - (a @ p) @ kph + (ph @ p) @ (gh - k @ a)
         k = p @ gh
         phk = ph @ k
-        return -adjoint(k @ p) + (gh - a @ k) @ p @ ph + phk - (phk @ p) @ a
+        return -adjoint_of(k @ p) + (gh - a @ k) @ p @ ph + phk - (phk @ p) @ a
 
 
 cdef object cutoff(object values, object rtol, object atol, Tensor x):
@@ -146,15 +146,15 @@ cdef class CholeskySolveBackward0(Node):
         gb = cholesky_solve(g, factor, is_upper)
         if i == 0:
             return unbroadcast(gb, b_sizes)
-        product = gb @ adjoint(unpack(self, 2))
-        product = product + adjoint(product)
+        product = gb @ adjoint_of(unpack(self, 2))
+        product = product + adjoint_of(product)
         return unbroadcast(-(triangle @ product if is_upper else product @ triangle), factor_sizes)
 
     cdef object jvp(self, tuple tangents):
         (db, dfactor), (factor, triangle) = tangents, self.factor()
         if dfactor is not None:
-            da = adjoint(dfactor) @ triangle if self.constants[0] else dfactor @ adjoint(triangle)
-            term = (da + adjoint(da)) @ unpack(self, 2)
+            da = adjoint_of(dfactor) @ triangle if self.constants[0] else dfactor @ adjoint_of(triangle)
+            term = (da + adjoint_of(da)) @ unpack(self, 2)
             db = -term if db is None else db - term
         return cholesky_solve(db, factor, self.constants[0])
 
@@ -228,7 +228,7 @@ cdef class LinalgMatrixExpBackward0(Node):
         return ("self", None, None)
 
     cdef object vjp(self, object g, int i):
-        return exponential_along(adjoint(unpack(self, 0)), g)
+        return exponential_along(adjoint_of(unpack(self, 0)), g)
 
     cdef object jvp(self, tuple tangents):
         return exponential_along(unpack(self, 0), tangents[0])

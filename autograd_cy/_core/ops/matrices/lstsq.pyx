@@ -13,7 +13,7 @@ from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
-    adjoint, check_finite, dense, first_failure, gradients_of, plus, real_type_of, svd_arrays, unbroadcast)
+    adjoint_of, check_finite, dense, first_failure, gradients_of, plus, real_type_of, svd_arrays, unbroadcast)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.sample_loop import sample_by_sample
@@ -59,7 +59,7 @@ cdef class LinalgLstsqBackward0(Node):
         rest, gb, through_residuals = b - a @ x, None, None
         if gx is not None:
             gx = gx.unsqueeze(-1) if vector else gx
-            gb = adjoint(p) @ gx
+            gb = adjoint_of(p) @ gx
         if gr is not None and has_residuals:
             through_residuals = 2 * rest * as_type(gr, rest.dtype).unsqueeze(-2)
         total = plus(gb, through_residuals)
@@ -67,9 +67,9 @@ cdef class LinalgLstsqBackward0(Node):
             return None
         if i == 1:
             return unbroadcast(total.squeeze(-1) if vector else total, b_sizes)
-        g = -(total @ adjoint(x))
+        g = -(total @ adjoint_of(x))
         if gb is not None:
-            g = g + rest @ adjoint(p @ gb) + (adjoint(p) @ x) @ adjoint(gx - p @ (a @ gx))
+            g = g + rest @ adjoint_of(p @ gb) + (adjoint_of(p) @ x) @ adjoint_of(gx - p @ (a @ gx))
         return unbroadcast(g, a_sizes)
 
 

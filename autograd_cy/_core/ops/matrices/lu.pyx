@@ -19,8 +19,8 @@ from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.elimination cimport eliminated, row_order
 from autograd_cy._core.ops.matrices.matrix cimport (
-    Decomposition, adjoint as adjoint_of, columns_first, dense, first_failure, gradients_of, lower, plus, record_outputs,
-    upper)
+    Decomposition, adjoint_of, columns_first, dense, first_failure, gradients_of, lower, plus, record_outputs,
+    upper_part)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rule_kinds import on_matrices
@@ -64,10 +64,10 @@ cdef object lu_gradient(object order, object l, object u, object gl, object gu):
     square_l, square_u, beyond, below = l[..., :k, :], u[..., :k], None, None
     inner = None if gl is None else lower(adjoint_of(square_l) @ gl[..., :k, :], -1)
     if gu is not None:
-        inner = plus(inner, upper(gu[..., :k] @ adjoint_of(square_u), 0))
+        inner = plus(inner, upper_part(gu[..., :k] @ adjoint_of(square_u), 0))
     if m > k and gl is not None:
         below = solve_triangular(adjoint_of(square_u), gl[..., k:, :], upper=False, left=False)
-        inner = inner - upper(adjoint_of(l[..., k:, :]) @ gl[..., k:, :], 0)
+        inner = inner - upper_part(adjoint_of(l[..., k:, :]) @ gl[..., k:, :], 0)
     if n > k and gu is not None:
         beyond = solve_triangular(adjoint_of(square_l), gu[..., k:], upper=True, unitriangular=True)
         inner = inner - lower(gu[..., k:] @ adjoint_of(u[..., k:]), -1)
@@ -84,7 +84,7 @@ cdef tuple unpacked(object lu):
     """L and U from one matrix that holds both, by recorded operations."""
     cdef Py_ssize_t m = shape_of(lu)[-2], n = shape_of(lu)[-1], k = min(m, n)
     ones = new_tensor(np.eye(m, k, dtype=(<Tensor> lu).array.dtype))
-    return lower(lu[..., :k], -1) + ones, upper(lu[..., :k, :], 0)
+    return lower(lu[..., :k], -1) + ones, upper_part(lu[..., :k, :], 0)
 
 
 cdef object packed(object gl, object gu, tuple sizes):
@@ -94,7 +94,7 @@ cdef object packed(object gl, object gu, tuple sizes):
         gl = lower(gl, -1)
         gl = gl if n <= m else cat([gl, gl.new_zeros(shape_of(gl)[:-1] + (n - m,))], -1)
     if gu is not None:
-        gu = upper(gu, 0)
+        gu = upper_part(gu, 0)
         gu = gu if m <= n else cat([gu, gu.new_zeros(shape_of(gu)[:-2] + (m - n, n))], -2)
     return plus(gl, gu)
 
@@ -119,7 +119,7 @@ cdef class LinalgLuFactorExBackward0(Decomposition):
 cdef tuple unpacked_gradient(object g):
     """The gradients of L and U from the gradient of the matrix that holds both."""
     cdef Py_ssize_t k = min(shape_of(g)[-2:])
-    return lower(g[..., :k], -1), upper(g[..., :k, :], 0)
+    return lower(g[..., :k], -1), upper_part(g[..., :k, :], 0)
 
 
 cdef tuple lu_factored(Tensor x, bint pivot):

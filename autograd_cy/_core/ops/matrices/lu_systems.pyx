@@ -14,7 +14,7 @@ from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.elimination cimport row_order, solved_eliminated
 from autograd_cy._core.ops.matrices.lu cimport unpacked
 from autograd_cy._core.ops.matrices.matrix cimport (
-    adjoint as adjoint_of, check_matrix, columns_first, dense, lower, unbroadcast, upper)
+    adjoint_of, check_matrix, columns_first, dense, lower, unbroadcast, upper_part)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.batched_call import rank_of
@@ -46,7 +46,7 @@ cdef class LinalgLuSolveBackward0(Node):
             ga = adjoint_of(gb) @ x if adjoined else adjoint_of(x) @ gb
         l, u = unpacked(lu)
         ga = taken_rows(row_order((<Tensor> pivots).array, lu_sizes[-2]), -unbroadcast(ga, lu_sizes))
-        return lower(ga @ adjoint_of(u), -1) + upper(adjoint_of(l) @ ga, 0)
+        return lower(ga @ adjoint_of(u), -1) + upper_part(adjoint_of(l) @ ga, 0)
 
 
 cdef object taken_rows(object order, object x):

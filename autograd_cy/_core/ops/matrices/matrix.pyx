@@ -244,7 +244,7 @@ cdef Tensor columns_first(object array):
 
 # Tensors, by recorded operations
 
-cdef object adjoint(object x):
+cdef object adjoint_of(object x):
     """The conjugate transposes of matrices."""
     return x.transpose(-2, -1).conj()
 
@@ -261,7 +261,7 @@ cdef object lower(object x, int k):
     return x.where(mask_like(x, lambda ones: np.tril(ones, k)), 0)
 
 
-cdef object upper(object x, int k):
+cdef object upper_part(object x, int k):
     """The upper triangles, from the k-th diagonal on."""
     return x.where(mask_like(x, lambda ones: np.triu(ones, k)), 0)
 

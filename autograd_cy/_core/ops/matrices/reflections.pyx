@@ -6,7 +6,7 @@ from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
 from autograd_cy._core.graph.record cimport shown
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.ops.matrices.matrix cimport adjoint, check_matrix, dense, lower, matrix_argument, upper
+from autograd_cy._core.ops.matrices.matrix cimport adjoint_of, check_matrix, dense, lower, matrix_argument, upper_part
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rule_kinds import on_matrices
@@ -37,7 +37,7 @@ def householder_product(input, tau):
                            "input.shape[-1]")
     if shape_of(t)[-1] > sizes[-1]:
         raise RuntimeError("torch.linalg.householder_product: input.shape[-1] must be greater than or equal to tau.shape[-1]")
-    nothing = lower(upper(a, 1), -1)            # so that there is a gradient even without reflections
+    nothing = lower(upper_part(a, 1), -1)            # so that there is a gradient even without reflections
     ones = new_tensor(np.eye(sizes[-2], sizes[-1], dtype=(<Tensor> a).array.dtype))
     return in_columns(reflected(a, t, nothing + ones, False, True))
 
@@ -56,7 +56,7 @@ cdef object reflected(object a, object tau, object c, bint adjoined, bint left):
     for k in order:
         v, factor = vectors[..., k:k + 1], tau[..., k:k + 1].unsqueeze(-1)
         factor = factor.conj() if adjoined else factor
-        c = c - factor * (v @ (adjoint(v) @ c)) if left else c - factor * ((c @ v) @ adjoint(v))
+        c = c - factor * (v @ (adjoint_of(v) @ c)) if left else c - factor * ((c @ v) @ adjoint_of(v))
     return c
 
 

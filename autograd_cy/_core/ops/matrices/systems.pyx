@@ -17,7 +17,7 @@ from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.kernels.elimination cimport eliminated, solved_eliminated
 from autograd_cy._core.kernels.triangles cimport solved_triangles
 from autograd_cy._core.ops.matrices.matrix cimport (
-    adjoint, check_matrix, columns_first, first_failure, lower, matrix_argument, unbroadcast, upper as upper_part)
+    adjoint_of, check_matrix, columns_first, first_failure, lower, matrix_argument, unbroadcast, upper_part)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.batched_call import rank_of
@@ -64,7 +64,7 @@ cdef class LinalgInvExBackward0(Node):
         return (None, None, "inverse")
 
     cdef object vjp(self, object g, int i):
-        y = adjoint(unpack(self, 2))
+        y = adjoint_of(unpack(self, 2))
         return -(y @ g @ y)
 
     cdef object jvp(self, tuple tangents):
@@ -157,10 +157,10 @@ cdef class LinalgSolveExBackward0(Node):
 
     cdef object vjp(self, object g, int i):
         a, x = unpack(self, 0), unpack(self, 2)
-        gb = solved(adjoint(a), g)
+        gb = solved(adjoint_of(a), g)
         if i == 1:
             return unbroadcast(gb, self.constants[1])
-        return unbroadcast(-(gb @ adjoint(x)), self.constants[0])
+        return unbroadcast(-(gb @ adjoint_of(x)), self.constants[0])
 
     cdef object jvp(self, tuple tangents):
         a, x, (da, db) = unpack(self, 0), unpack(self, 2), tangents
@@ -291,7 +291,7 @@ cdef class LinalgSolveTriangularBackward0(Node):
         """The solution for another right side, with the original matrix or its adjoint."""
         is_upper, left, unit, _a, _b = self.constants
         a = unpack(self, 0)
-        return solve_triangular(adjoint(a) if turned else a, b, upper=is_upper != turned, left=left, unitriangular=unit)
+        return solve_triangular(adjoint_of(a) if turned else a, b, upper=is_upper != turned, left=left, unitriangular=unit)
 
     cdef object triangle(self, object g):
         """The part of a matrix that was read."""
@@ -301,7 +301,7 @@ cdef class LinalgSolveTriangularBackward0(Node):
         gb, x = self.solved(g, True), unpack(self, 2)
         if i == 1:
             return unbroadcast(gb, self.constants[4])
-        ga = -(gb @ adjoint(x)) if self.constants[1] else -(adjoint(x) @ gb)
+        ga = -(gb @ adjoint_of(x)) if self.constants[1] else -(adjoint_of(x) @ gb)
         return unbroadcast(self.triangle(ga), self.constants[3])
 
     cdef object jvp(self, tuple tangents):

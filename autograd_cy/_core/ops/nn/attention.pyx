@@ -1,6 +1,6 @@
 """scaled_dot_product_attention: by blocks without dropout and without a gradient of the mask, else by other operations."""
 
-from math import sqrt
+from libc.math cimport sqrt
 
 from autograd_cy._core.arrays.dtypes cimport (
     BOOL, FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of, is_half, long_word, type_word)

@@ -8,7 +8,7 @@ from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, is_half, result_code
 from autograd_cy._core.graph.arguments cimport as_tensor, broadcast_sizes, shape_of
 from autograd_cy._core.graph.operands cimport number_code, operand_array, operand_code, rank_of, tensor_of
-from autograd_cy._core.graph.operators cimport RSUB, SUB, fill
+from autograd_cy._core.graph.operators cimport RSUB, SUB, fill_operator
 from autograd_cy._core.graph.record cimport needs_node
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
@@ -169,5 +169,5 @@ def conj(input):
     return unary(OP_conj, input) if cnp.PyArray_ISCOMPLEX(as_tensor(input, "conj").array) else input
 
 
-fill(SUB, "sub", sub_operator)
-fill(RSUB, "sub", rsub_of)
+fill_operator(SUB, "sub", sub_operator)
+fill_operator(RSUB, "sub", rsub_of)

@@ -24,7 +24,7 @@ from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, with_cons
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.arrays.dtypes import finfo_of
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched_call import rank_of as sample_rank
 from autograd_cy._core.ops.pointwise.arithmetic import sub
 from autograd_cy._core.ops.registry import inplace_op, op
 
@@ -221,7 +221,7 @@ def batched_fill(call, input, value):
     if not call.is_batched(value):
         return call(call.value(input), value)
     x = call.front(input)
-    v = call.front(value).reshape(call.size, *(1,) * rank_of(input)).to(input.dtype)
+    v = call.front(value).reshape(call.size, *(1,) * sample_rank(input)).to(input.dtype)
     return v.where(new_tensor(np.array(True)), x)           # gives x a gradient, too: zeros
 
 

@@ -9,7 +9,7 @@ from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.op_hooks cimport go_on, pause
 from autograd_cy._core.graph.operands cimport (
     number_array, number_code, number_tensor, operand_array, operand_code, rank_of, tensor_of)
-from autograd_cy._core.graph.operators cimport RDIV, fill
+from autograd_cy._core.graph.operators cimport RDIV, fill_operator
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
 from autograd_cy._core.graph.saved cimport save_input
 from autograd_cy._core.graph.tensor cimport Tensor
@@ -229,7 +229,7 @@ def __rdiv__(self, other):
     return other / self if isinstance(other, Tensor) else rdiv_of(self, other)
 
 
-fill(RDIV, "div", rdiv_of)
+fill_operator(RDIV, "div", rdiv_of)
 extend("__rdiv__", __rdiv__)
 declare_rule(__rdiv__, COMPOSITE)
 extend("__lshift__", operator_of(OPS["bitwise_left_shift"].function))

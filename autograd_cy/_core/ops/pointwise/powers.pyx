@@ -7,7 +7,7 @@ from autograd_cy._core.arrays.conversions cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, INT64, is_half, result_code
 from autograd_cy._core.graph.arguments cimport as_tensor
 from autograd_cy._core.graph.operands cimport number_array, number_tensor, operand_array, operand_code, rank_of, tensor_of
-from autograd_cy._core.graph.operators cimport POW, fill
+from autograd_cy._core.graph.operators cimport POW, fill_operator
 from autograd_cy._core.graph.saved cimport save_elsewhere, save_number
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_arrays cimport from_array
@@ -146,4 +146,4 @@ def square(input):
     return pow_operator(as_tensor(input, "square"), 2)
 
 
-fill(POW, "pow", pow_operator)
+fill_operator(POW, "pow", pow_operator)

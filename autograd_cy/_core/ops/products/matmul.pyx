@@ -1,7 +1,7 @@
 """matmul and nn.functional.linear: products of tensors of any dimensions, computed by products of matrices and vectors."""
 
 from autograd_cy._core.graph.arguments cimport broadcast_sizes, shape_of, tensor_argument
-from autograd_cy._core.graph.operators cimport MATMUL, fill
+from autograd_cy._core.graph.operators cimport MATMUL, fill_operator
 from autograd_cy._core.graph.record cimport needs_node, record_linear
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_arrays cimport sharing
@@ -191,4 +191,4 @@ cdef object matmul_operator(object left, object right):
     return matmul_of(left, right)
 
 
-fill(MATMUL, "matmul", matmul_operator)
+fill_operator(MATMUL, "matmul", matmul_operator)

@@ -22,9 +22,9 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.batching.batched_call import rank_of
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.registry import inplace_op, op
-from autograd_cy._core.ops.shapes.shape import flip, sizes_of
+from autograd_cy._core.ops.shapes.shape import flip, sizes_argument
 from autograd_cy._core.ops.shapes.shape_views import reshape
-from autograd_cy._core.ops.shapes.split_views import diagonal as diagonal_view, embed
+from autograd_cy._core.ops.shapes.split_views import diagonal, embed
 
 cnp.import_array()
 
@@ -37,7 +37,7 @@ cdef class DiagEmbedBackward0(Node):
         return ("offset", "dim1", "dim2")
 
     cdef object vjp(self, object g, int i):
-        return diagonal_view(g, *self.constants)
+        return diagonal(g, *self.constants)
 
     cdef tuple arguments(self):
         return self.constants
@@ -315,7 +315,7 @@ def constant_pad_nd(input, pad: Sequence[int], value: _Number = 0):
     tensor([9., 1.])
     """
     cdef Tensor x = as_tensor(input, "constant_pad_nd")
-    cdef tuple widths = sizes_of((pad,)), sizes = shape_of(x)
+    cdef tuple widths = sizes_argument((pad,)), sizes = shape_of(x)
     cdef int ndim = len(sizes)
     if len(widths) % 2:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(widths)}")

@@ -22,7 +22,7 @@ from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.concatenation import cat, stack
 from autograd_cy._core.ops.shapes.other_views import atleast_1d, atleast_2d, atleast_3d
-from autograd_cy._core.ops.shapes.shape import sizes_of
+from autograd_cy._core.ops.shapes.shape import sizes_argument
 from autograd_cy._core.ops.shapes.shape_views import reshape
 from autograd_cy._core.runtime.once import warn_once
 
@@ -175,7 +175,7 @@ cdef class RepeatBackward0(Node):
 
 
 def batched_repeat(call, input, *repeats):
-    cdef object times = sizes_of(repeats)
+    cdef object times = sizes_argument(repeats)
     if len(times) < rank_of(input):
         call.on_sample(input, times)            # raises the error
     return call(call.aligned(input, len(times)), (1, *times))
@@ -193,7 +193,7 @@ def repeat(input, *repeats):
             [1., 2., 1., 2.]])
     """
     cdef Tensor x = as_tensor(input, "repeat")
-    cdef tuple times = sizes_of(repeats)
+    cdef tuple times = sizes_argument(repeats)
     if len(times) < cnp.PyArray_NDIM(x.array):
         raise RuntimeError("Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor")
     if min(times, default=0) < 0:
@@ -226,7 +226,7 @@ def tile(input, *dims):
             [2., 2.]])
     """
     cdef Tensor x = as_tensor(input, "tile")
-    cdef tuple times = sizes_of(dims)
+    cdef tuple times = sizes_argument(dims)
     return input.repeat((1,) * (cnp.PyArray_NDIM(x.array) - len(times)) + times)
 
 

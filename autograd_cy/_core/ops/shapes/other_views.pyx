@@ -9,7 +9,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, declare_rule
 from autograd_cy._core.ops.registry import op
-from autograd_cy._core.ops.shapes.shape import sizes_of
+from autograd_cy._core.ops.shapes.shape import sizes_argument
 from autograd_cy._core.ops.shapes.shape_views import expand, reshape, unsqueeze, view
 from autograd_cy._core.ops.shapes.transposes import permute, transpose
 from autograd_cy._core.runtime.once import warn_once
@@ -34,7 +34,7 @@ def unflatten(input, dim, sizes: Sequence[int]):
     tensor([[1., 2.],
             [3., 4.]])
     """
-    cdef tuple own = shape_of(as_tensor(input, "unflatten")), wanted = sizes_of((sizes,))
+    cdef tuple own = shape_of(as_tensor(input, "unflatten")), wanted = sizes_argument((sizes,))
     cdef int d = wrap_dim(dim, len(own))
     if not wanted:
         raise RuntimeError("unflatten: sizes must be non-empty")
@@ -73,7 +73,7 @@ def broadcast_to(input, *size):
     tensor([[1., 2.],
             [1., 2.]])
     """
-    return expand(as_tensor(input, "broadcast_to"), sizes_of(size))
+    return expand(as_tensor(input, "broadcast_to"), sizes_argument(size))
 
 
 @op(methods=(), batch=COMPOSITE)
@@ -178,7 +178,7 @@ def movedim(input, source: _Dims, destination: _Dims):
     torch.Size([3, 4, 2])
     """
     cdef int rank = rank_of(as_tensor(input, "movedim")), d
-    cdef tuple given = sizes_of((source,)), wanted = sizes_of((destination,))
+    cdef tuple given = sizes_argument((source,)), wanted = sizes_argument((destination,))
     if len(given) != len(wanted):
         raise RuntimeError(f"movedim: Invalid source or destination dims: source ({list(given)} dims) should contain the same "
                            f"number of dims as destination ({list(wanted)} dims)")

@@ -47,7 +47,7 @@ cdef extern from "Python.h":
 cnp.import_array()
 
 
-def sizes_of(arguments):
+def sizes_argument(arguments):
     """Sizes given as one sequence or one by one: reshape((2, 3)), reshape(2, 3). TypeError unless they are integers.
 
     A sequence must be a tuple or a list: others may be endless.
@@ -85,7 +85,7 @@ cdef class FlipBackward0(Node):
 def batched_flip(call, input, *dims):
     if rank_of(input) == 0:
         return call.value(input).clone()
-    return call(call.value(input), [d + 1 for d in wrapped_dims(input, sizes_of(dims))])
+    return call(call.value(input), [d + 1 for d in wrapped_dims(input, sizes_argument(dims))])
 
 
 @op(methods=("flip",), linear=FlipBackward0, batch=batched_flip)
@@ -100,7 +100,7 @@ def flip(input, *dims):
     if not dims:
         raise TypeError("flip() missing 1 required positional arguments: \"dims\"")
     cdef int ndim = cnp.PyArray_NDIM(x.array)
-    cdef tuple axes = tuple([wrap_dim(d, ndim) for d in sizes_of(dims)])
+    cdef tuple axes = tuple([wrap_dim(d, ndim) for d in sizes_argument(dims)])
     if len(set(axes)) != len(axes):
         raise RuntimeError(f"dim {axes} appears multiple times in the list of dims")
     cdef cnp.ndarray copy = None
@@ -167,7 +167,7 @@ cdef object rolled(object array, object shift, int dim):
 
 cdef tuple integers(object given):
     """One integer, or a list or tuple of them."""
-    return sizes_of(given if isinstance(given, (tuple, list)) else (given,))
+    return sizes_argument(given if isinstance(given, (tuple, list)) else (given,))
 
 
 # copies and conversions
@@ -305,7 +305,7 @@ def resize_(Tensor self, *size, memory_format=None):
     base of a view sees the change. RuntimeError for a tensor that requires grad, for negative sizes, and for an inference
     tensor outside of inference mode.
     """
-    cdef tuple wanted = sizes_of(size)
+    cdef tuple wanted = sizes_argument(size)
     cdef cnp.ndarray flat
     cdef cnp.npy_intp kept, step = cnp.PyArray_ITEMSIZE(self.array)
     if wants_grad(self) and not current_mode() & INFERENCE:

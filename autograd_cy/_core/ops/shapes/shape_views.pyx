@@ -25,7 +25,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.batching.batched_call import rank_of
 from autograd_cy._core.batching.rules import COMPOSITE, declare_rule
 from autograd_cy._core.ops.registry import op
-from autograd_cy._core.ops.shapes.shape import sizes_of
+from autograd_cy._core.ops.shapes.shape import sizes_argument
 
 cnp.import_array()
 
@@ -133,7 +133,7 @@ def batched_view(call, input, *sizes, dtype=None):  # no-cython-lint
         if rank_of(input) == 0 and as_dtype(kind).itemsize != input.itemsize:
             call.on_sample(input, kind)
         return call(call.value(input), kind)
-    return call(call.value(input), call.with_batch(input, sizes_of(sizes)))
+    return call(call.value(input), call.with_batch(input, sizes_argument(sizes)))
 
 
 @op(methods=("reshape",), linear=Reshape, batch=batched_view)
@@ -148,7 +148,7 @@ def reshape(input, *shape):
             [3., 4.]])
     """
     cdef Tensor x = as_tensor(input, "reshape")
-    cdef tuple sizes = inferred(sizes_of(shape), cnp.PyArray_SIZE(x.array))
+    cdef tuple sizes = inferred(sizes_argument(shape), cnp.PyArray_SIZE(x.array))
     array = x.array.reshape(sizes)
     cdef tuple constants = (shape_of(x), sizes)
     if is_view(array, x.array):
@@ -184,7 +184,7 @@ def view(input, *size, dtype=None):  # no-cython-lint
     cdef object kind = type_asked_for(size, dtype)
     if kind is not None:
         return in_other_type(x, as_dtype(kind))
-    cdef tuple sizes = inferred(sizes_of(size), cnp.PyArray_SIZE(x.array))
+    cdef tuple sizes = inferred(sizes_argument(size), cnp.PyArray_SIZE(x.array))
     array = x.array.reshape(sizes)
     if not is_view(array, x.array):
         raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension spans "
@@ -304,7 +304,7 @@ cdef class ExpandBackward0(Node):
 
 
 def batched_expand(call, input, *sizes):
-    cdef object wanted = sizes_of(sizes)
+    cdef object wanted = sizes_argument(sizes)
     if -1 in wanted[:max(len(wanted) - rank_of(input), 0)]:
         call.on_sample(input, wanted)           # raises the error
     return call(call.aligned(input, len(wanted)), (call.size, *wanted))
@@ -322,7 +322,7 @@ def expand(input, *size):
     cdef Tensor x = as_tensor(input, "expand")
     cdef cnp.npy_intp dims[64]
     cdef cnp.npy_intp strides[64]
-    cdef tuple wanted = sizes_of(size), final
+    cdef tuple wanted = sizes_argument(size), final
     cdef int ndim = cnp.PyArray_NDIM(x.array), n = len(wanted), axis, own
     if n < ndim or n > 64:
         raise RuntimeError(f"expand(): the number of sizes provided ({n}) must be greater or equal to the number of "
@@ -352,7 +352,7 @@ def expand(input, *size):
 
 
 def batched_sum_to_size(call, self, *size):
-    cdef tuple wanted = tuple(sizes_of(size))
+    cdef tuple wanted = tuple(sizes_argument(size))
     return call.value(self).sum_to_size(call.size, *(1,) * (rank_of(self) - len(wanted)), *wanted).reshape(call.size, *wanted)
 
 
@@ -363,7 +363,7 @@ def expand_as(Tensor self, other):
 
 def sum_to_size(Tensor self, *size):
     """sum_to_size(size) -> Tensor: the sum over the dimensions along which a tensor of that size was broadcast to this."""
-    cdef tuple sizes = sizes_of(size), own = shape_of(self)
+    cdef tuple sizes = sizes_argument(size), own = shape_of(self)
     cdef int lead = len(own) - len(sizes), axis
     if own == sizes:
         return self

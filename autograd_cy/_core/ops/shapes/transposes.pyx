@@ -12,7 +12,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.batching.batched_call import rank_of
 from autograd_cy._core.batching.rules import COMPOSITE, declare_rule
 from autograd_cy._core.ops.registry import op
-from autograd_cy._core.ops.shapes.shape import sizes_of
+from autograd_cy._core.ops.shapes.shape import sizes_argument
 from autograd_cy._core.runtime.once import warn_once
 
 cnp.import_array()
@@ -92,7 +92,7 @@ def t(input):
 
 
 def batched_permute(call, input, *dims):
-    cdef object wanted = sizes_of(dims)
+    cdef object wanted = sizes_argument(dims)
     if len(wanted) != rank_of(input):
         call.on_sample(input, wanted)               # raises the error
     return call(call.value(input), (0, *[wrap_dim(d, rank_of(input)) + 1 for d in wanted]))
@@ -108,7 +108,7 @@ def permute(input, *dims):
     """
     cdef Tensor x = as_tensor(input, "permute")
     cdef int ndim = cnp.PyArray_NDIM(x.array)
-    cdef tuple order = tuple([wrap_dim(d, ndim) for d in sizes_of(dims)])
+    cdef tuple order = tuple([wrap_dim(d, ndim) for d in sizes_argument(dims)])
     if len(order) != ndim:
         raise RuntimeError("permute(): number of dimensions in the tensor input does not match the length of the desired "
                            f"ordering of dimensions i.e. input.dim() = {ndim} is not equal to len(dims) = {len(order)}")
