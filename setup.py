@@ -1,4 +1,5 @@
-"""Build the compiled core: each .pyx and template .pyx.in below autograd_cy/_core becomes an extension module.
+"""Build the compiled core: each .pyx and template .pyx.in below autograd_cy/_core becomes an extension module, except for the
+parts of a module: the files in a folder of the same name, which it includes.
 
 An install contains one library with all modules, LIBRARY, and a list of them, so that one file is found, mapped and linked
 instead of a hundred. In-place and editable builds have a file per module, so that one change compiles and links one.
@@ -130,9 +131,20 @@ def module_name(source):
     return ".".join([*source.parent.parts, source.name.partition(".")[0]])
 
 
+def is_part(source):
+    """Whether a file is in the folder of a module's parts: parts/one.pyx with parts.pyx beside the folder."""
+    return source.parent.with_suffix(source.suffix).exists()
+
+
+def parts_of(extension):
+    """The source of a module, and the files that it includes."""
+    source = Path(extension.sources[0])
+    return [source, *source.with_suffix("").glob(f"*{source.suffix}")]
+
+
 def core_extensions():
     """One extension for each module of the core, and one for the shared helpers."""
-    named = {module_name(source): source for source in CORE.rglob("*.pyx")}
+    named = {module_name(source): source for source in CORE.rglob("*.pyx") if not is_part(source)}
     named |= {module_name(template): rendered(template) for template in CORE.rglob("*.pyx.in")}
     named[SHARED] = CORE / "_cyutility.c"
     return [Extension(name, [str(named[name])], define_macros=MACROS) for name in sorted(named)]
@@ -166,13 +178,11 @@ def is_hot(extension):
 
 def has_loops(extension):
     """Whether a module has functions that run without the GIL."""
-    source = Path(extension.sources[0])
-    return source.suffix == ".pyx" and "noexcept nogil:" in source.read_text(encoding="utf-8")
+    return any(part.suffix == ".pyx" and "noexcept nogil:" in part.read_text(encoding="utf-8") for part in parts_of(extension))
 
 
 def source_size(extension):
-    source = Path(extension.sources[0])
-    return source.stat().st_size if source.exists() else 0      # the shared helpers come from Cython
+    return sum(part.stat().st_size for part in parts_of(extension) if part.exists())    # the shared helpers come from Cython
 
 
 def is_traced(extension):
@@ -230,6 +240,8 @@ class BuildCore(build_ext):
 
     def run(self):
         super().run()
+        if self.keeps_names:
+            remove_stale(self.extensions)
         if not SANITIZE:    # it runs only with the sanitizers' libraries preloaded
             run_tool("tools.stubs", os.curdir if self.keeps_names else self.build_lib)
 
@@ -377,6 +389,14 @@ def is_empty(package):
     """Whether a package's __init__.py has only a docstring."""
     body = ast.parse(Path(*package.split("."), "__init__.py").read_text(encoding="utf-8")).body
     return all(isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant) for statement in body)
+
+
+def remove_stale(extensions):
+    """Remove compiled modules whose sources are gone from the tree, where they could still be imported."""
+    suffix = EXTENSION_SUFFIXES[0]
+    built = {Path(*extension.name.split(".")).with_name(extension.name.rpartition(".")[2] + suffix) for extension in extensions}
+    for path in set(CORE.rglob(f"*{suffix}")) - built:
+        path.unlink()
 
 
 def remove_files(folder, patterns, but=None):

@@ -8,8 +8,7 @@ from typing import Any
 
 from ._core.graph.tensor import Tensor
 from ._core.ops.operations import OPS as _OPS
-from ._core.ops.overrides import handle_torch_function
-from ._core.ops.subclasses import has_torch_function
+from ._core.ops.overrides import handle_torch_function, has_torch_function
 from ._settings.function_modes import (
     BaseTorchFunctionMode,
     TorchFunctionMode,

@@ -17,9 +17,9 @@ from .._core.engine.task_queries import current_node as _current_autograd_node
 from .._core.engine.task_queries import execution_order, is_captured_leaf, will_execute
 from .._core.graph.node import Node
 from .._core.graph.tensor import Tensor, TensorBase
-from .._core.ops.set_handlers import calls_handed_to as _calls_handed_to
-from .._core.ops.subclasses import disabled_torch_function
-from .._core.ops.subclasses import subclasses_as_tensors as DisableTorchFunctionSubclass
+from .._core.ops.overrides import (
+    calls_handed_to as _calls_handed_to, disabled_torch_function, subclasses_as_tensors as DisableTorchFunctionSubclass,
+)
 from .._core.runtime.once import is_warn_always_enabled as _get_warnAlways
 from .._core.runtime.once import set_warn_always as _set_warnAlways
 from .._settings import autocast as _autocast

@@ -19,7 +19,7 @@ from .._core.arrays.orders import axes_in_memory
 from .._core.graph.tensor import Tensor
 from .._core.graph.tensor_arrays import array_of, from_array
 from .._core.ops.out_argument import into
-from .._core.ops.random_fills import plain_shape
+from .._core.ops.drawing import plain_shape
 from .._types import on_cpu
 
 

@@ -1,7 +1,7 @@
 """unique() under PyTorch's internal names, which return all that it can (facade). Imported when asked for."""
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.indexing.unique import unique
+from .._core.ops.indexing.selection import unique
 from .._core.runtime.entry import public
 
 

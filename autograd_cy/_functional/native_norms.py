@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.nn.batch_norm import batch_norm
-from .._core.ops.nn.group_norm import group_norm
+from .._core.ops.nn.norms import batch_norm, group_norm
 from .._core.runtime.entry import public
 from ..nn.functional import layer_norm
 

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.overrides import handle_torch_function
-from .._core.ops.subclasses import has_torch_function
+from .._core.ops.overrides import handle_torch_function, has_torch_function
 from .._core.runtime.entry import public
 from .._creation import constructor
 from .._types import Size, on_cpu

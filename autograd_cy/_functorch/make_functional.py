@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.shapes.concatenation import stack
+from .._core.ops.shapes.joining import stack
 from ..func import functional_call, stack_module_state
 from ..nn.modules.module import Module
 

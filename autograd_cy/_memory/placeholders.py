@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.ops.indexing.memory import owner_of_memory
+from .._core.ops.indexing.slicing import owner_of_memory
 
 _NO_RESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000)
 

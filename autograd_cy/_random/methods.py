@@ -12,18 +12,11 @@ from .._core.batching.levels import open_levels
 from .._core.batching.rules import refusal_of_write
 from .._core.graph.tensor import Tensor
 from .._core.graph.tensor_arrays import array_of
-from .._core.ops.drawing import drawing_levels, drawn_array
-from .._core.ops.overrides import extend_overridable
-from .._core.ops.random_fills import (
-    check_fill,
-    drawn_into,
-    fill_by_numpy,
-    fill_integral,
-    fill_normal,
-    fill_uniform,
-    numbers_by_numpy,
-    real_argument,
+from .._core.ops.drawing import (
+    check_fill, drawing_levels, drawn_array, drawn_into, fill_by_numpy, fill_integral, fill_normal, fill_uniform,
+    numbers_by_numpy, real_argument,
 )
+from .._core.ops.overrides import extend_overridable
 from .._core.runtime.entry import public
 from .._creation import integer
 from . import Generator

@@ -15,12 +15,10 @@ from .._core.batching.batched import is_batched, one_sample
 from .._core.batching.levels import open_levels
 from .._core.graph.tensor import Tensor
 from .._core.graph.tensor_arrays import array_of
-from .._core.ops.drawing import drawn_array, drawn_with
+from .._core.ops.drawing import drawn_array, drawn_with, new_integers, new_random, real_argument, truths_like
 from .._core.ops.operations import OPS
 from .._core.ops.out_argument import check_out, into
-from .._core.ops.overrides import handle_torch_function
-from .._core.ops.random_fills import new_integers, new_random, real_argument, truths_like
-from .._core.ops.subclasses import has_torch_function
+from .._core.ops.overrides import handle_torch_function, has_torch_function
 from .._core.runtime.entry import public
 from .._creation import array_argument, laid_out_like, resolve, sizes, wrap
 from .._types import dtype_of_number

@@ -6,9 +6,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.handlers import put_back
-from .._core.ops.set_handlers import calls_handed_to
-from .._core.ops.subclasses import disabled_torch_function
+from .._core.ops.overrides import calls_handed_to, disabled_torch_function, put_back
 
 _stack: ContextVar[tuple["TorchFunctionMode", ...]] = ContextVar("autograd_cy function modes", default=())
 

@@ -16,7 +16,7 @@ from .._core.graph.tensor import Tensor
 from .._core.graph.tensor_arrays import array_of, from_array, metadata_of
 from .._core.graph.tensor_class import extend
 from .._core.ops.overrides import extend_overridable
-from .._core.ops.shapes import shape
+from .._core.ops.shapes.reshaping import to_dtype
 from .._core.runtime.entry import public
 from .._creation import number, resolve, sizes, wrap
 from .._creation.constructor import construct
@@ -63,14 +63,14 @@ def to(self, *args, dtype=None, device=None, copy=False, non_blocking=False, mem
             dtype = argument
     if device is not None:
         if Device(device).type == "meta":
-            return _moved_to_meta(shape.convert(self, self.dtype if dtype is None else convert(dtype)))
+            return _moved_to_meta(to_dtype(self, self.dtype if dtype is None else convert(dtype)))
         on_cpu(device)
     wanted = self.dtype if dtype is None else convert(dtype)
     flags = [argument for argument in args if isinstance(argument, bool)]  # non_blocking, and whether to copy
     copy = copy or flags[1:2] == [True]
     if memory_format is not None:
-        return _in_format(shape.convert(self, wanted), memory_format, "to", copy and wanted is self.dtype)
-    return self.clone() if copy and wanted is self.dtype else shape.convert(self, wanted)
+        return _in_format(to_dtype(self, wanted), memory_format, "to", copy and wanted is self.dtype)
+    return self.clone() if copy and wanted is self.dtype else to_dtype(self, wanted)
 
 
 def _check_positions(args):
@@ -103,7 +103,7 @@ def _in_format(self, memory_format, name, copy=False):
 
 def _cast(name, dtype):
     def cast(self, memory_format=None):
-        y = shape.convert(self, dtype)
+        y = to_dtype(self, dtype)
         return y if memory_format is None else _in_format(y, memory_format, name)
 
     cast.__name__ = name

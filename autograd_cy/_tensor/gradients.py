@@ -13,7 +13,7 @@ from .._core.graph.tensor import Tensor
 from .._core.graph.tensor_arrays import data_of
 from .._core.graph.tensor_class import extend
 from .._core.ops.overrides import extend_overridable
-from .._core.ops.shapes import shape
+from .._core.ops.shapes.reshaping import replace_array
 from .._core.runtime.entry import public, show_one_frame
 from .attaching import method
 
@@ -130,7 +130,7 @@ def _set_data(self, value):
         )
     if self.requires_grad and not (value.dtype.is_floating_point or value.dtype.is_complex):
         raise RuntimeError("data set to a tensor that requires gradients must be floating point or complex dtype")
-    shape.replace_array(self, value)
+    replace_array(self, value)
 
 
 def _keep_data(self):

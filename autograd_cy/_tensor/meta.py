@@ -21,9 +21,9 @@ import numpy as np
 from .._compat import PACKAGE
 from .._core.graph.tensor import Tensor
 from .._core.graph.tensor_arrays import from_array, metadata_of
-from .._core.ops.indexing.memory import owner_of_memory, taken_into
-from .._core.ops.shapes.shape import replace_array
-from .._core.ops.subclasses import subclasses_as_tensors
+from .._core.ops.indexing.slicing import owner_of_memory, taken_into
+from .._core.ops.shapes.reshaping import replace_array
+from .._core.ops.overrides import subclasses_as_tensors
 from .._creation import laid_out_like
 from .._memory import moves
 from .._memory.placeholders import Placeholder, give_pages_back, memory_of, placeholder

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.shapes.concatenation import stack
+from .._core.ops.shapes.joining import stack
 from .._creation.filled import zeros, zeros_like
 from ._functional_arguments import Tensors, one_or_several
 from .gradients import grad

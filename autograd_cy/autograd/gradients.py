@@ -14,9 +14,7 @@ from .._core.engine.backward_arguments import make_seeds as _make_seeds
 from .._core.engine.engine import run_task as _run_task
 from .._core.graph.edges import GradientEdge
 from .._core.graph.tensor import Tensor
-from .._core.ops.overrides import arm as _arm
-from .._core.ops.overrides import handle_torch_function
-from .._core.ops.subclasses import overrides_gradients as _overrides_gradients
+from .._core.ops.overrides import arm as _arm, handle_torch_function, overrides_gradients as _overrides_gradients
 from .._core.runtime.entry import show_one_frame as _show_one_frame
 from .._core.runtime.once import warn_once as _warn_once
 from .._creation.filled import zeros_like

@@ -3,7 +3,7 @@
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.nn.elementwise_losses import binary_cross_entropy_with_logits
+from .._core.ops.nn.losses import binary_cross_entropy_with_logits
 from .._core.ops.pointwise.pointwise import trial_entropy
 from .._types import Size
 from . import constraints

@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.nn.elementwise_losses import binary_cross_entropy_with_logits
-from .._core.ops.shapes.other_views import broadcast_tensors
+from .._core.ops.nn.losses import binary_cross_entropy_with_logits
+from .._core.ops.shapes.reshaping import broadcast_tensors
 from .._creation.sequences import arange
 from .._random.sampling import bernoulli
 from .._types import Size

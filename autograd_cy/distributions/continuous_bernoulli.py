@@ -4,8 +4,8 @@ import math
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.nn.elementwise_losses import binary_cross_entropy_with_logits
-from .._core.ops.shapes.other_views import broadcast_tensors
+from .._core.ops.nn.losses import binary_cross_entropy_with_logits
+from .._core.ops.shapes.reshaping import broadcast_tensors
 from .._types import Size
 from . import constraints
 from ._by_probability import ByProbability as _ByProbability

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.shapes.concatenation import stack
+from .._core.ops.shapes.joining import stack
 from .._core.runtime.entry import public
 
 __all__ = ["functional_call", "stack_module_state"]

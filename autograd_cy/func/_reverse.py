@@ -8,7 +8,7 @@ from .._core.batching.levels import close_level, open_level
 from .._core.engine.backward_arguments import ones_alike
 from .._core.graph.tensor import Tensor
 from .._core.ops.overrides import arm
-from .._core.ops.shapes.concatenation import cat
+from .._core.ops.shapes.joining import cat
 from .._core.runtime.entry import public, show_one_frame
 from ..autograd.grad_mode import inference_mode, is_grad_enabled
 from ..utils._pytree import tree_unflatten

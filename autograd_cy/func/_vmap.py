@@ -8,7 +8,7 @@ from .._core.batching.batched import at_level, at_level_or_expanded, batched, is
 from .._core.batching.levels import BatchLevel, close_level, open_level
 from .._core.graph.tensor import Tensor
 from .._core.ops.overrides import arm
-from .._core.ops.shapes.concatenation import cat
+from .._core.ops.shapes.joining import cat
 from .._core.runtime.entry import show_one_frame
 from ..random import get_rng_state, set_rng_state
 from ..utils._pytree import TreeSpec, _broadcast_to_and_flatten, tree_flatten, tree_unflatten

@@ -7,7 +7,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.set_handlers import calls_handed_to
+from .._core.ops.overrides import calls_handed_to
 from ..nn.modules.container import Sequential
 from ..nn.modules.module import Module
 from ..nn.parameter import Parameter

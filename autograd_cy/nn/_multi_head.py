@@ -5,7 +5,7 @@ from math import inf, sqrt
 from typing import Any, NamedTuple
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.nn.packed_attention import by_head, in_rows, packed_attention
+from .._core.ops.nn.attention import by_head, in_rows, packed_attention
 from .._core.ops.operations import OPS
 from .._core.runtime.entry import public
 

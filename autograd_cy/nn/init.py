@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.pointwise.where import where
+from .._core.ops.pointwise.nodes import where
 from .._core.runtime.entry import public as _public
 from .._creation.filled import empty_like, ones_like
 from .._creation.filled import eye as _identity

@@ -8,7 +8,7 @@ import numpy as np
 
 from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor
-from .._core.ops.indexing.memory import owner_of_memory
+from .._core.ops.indexing.slicing import owner_of_memory
 from .._creation.data import from_numpy
 from .._creation.strided import empty_strided
 from ..storage import TypedStorage

@@ -10,7 +10,7 @@ from .._core.arrays.dtypes import convert
 from .._core.graph import accumulate_grad
 from .._core.graph.tensor import Tensor
 from .._core.graph.tensor_arrays import array_of, from_array
-from .._core.ops.shapes.shape import replace_array
+from .._core.ops.shapes.reshaping import replace_array
 from .._types import Size, device, on_cpu
 from .._types.layout import sparse_coo, sparse_csr, strided
 from ..autograd.gradients import backward as _backward

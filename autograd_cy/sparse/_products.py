@@ -7,7 +7,7 @@ import numpy as np
 from .._core.graph.tensor import Tensor
 from .._core.graph.tensor_arrays import array_of, from_array
 from .._core.ops.basics import OPS
-from .._core.ops.nn.bags import embedding_bag as _bags_of
+from .._core.ops.nn.embedding import embedding_bag as _bags_of
 from .._settings.autocast import rule_for
 from ..autograd.function import Function
 from ._pattern import coo_pattern, indices_of

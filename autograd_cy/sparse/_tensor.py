@@ -9,7 +9,7 @@ from .._core.graph.layouts import declare_sparse
 from .._core.graph.tensor import Tensor
 from .._core.graph.tensor_arrays import array_of, from_array
 from .._core.ops.overrides import arm
-from .._core.ops.shapes.shape import replace_array
+from .._core.ops.shapes.reshaping import replace_array
 from .._settings.autocast import rule_for
 from .._types.layout import sparse_coo, sparse_csr
 from ..autograd.function import Function

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from .._core.graph.tensor_arrays import array_of
-from .._core.ops.indexing.memory import owner_of_memory, references_besides
+from .._core.ops.indexing.slicing import owner_of_memory, references_besides
 from .._memory import moves
 from .._memory.placeholders import placeholder
 

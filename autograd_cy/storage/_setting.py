@@ -7,7 +7,7 @@ import numpy as np
 
 from .._core.graph.tensor import Tensor
 from .._core.graph.tensor_arrays import array_of
-from .._core.ops.indexing.memory import take_memory
+from .._core.ops.indexing.slicing import take_memory
 from ._names import STORAGES
 from ._typed import TypedStorage
 from ._untyped import UntypedStorage, storage_of

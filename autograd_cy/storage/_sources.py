@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays import dtypes
-from .._core.ops.indexing.memory import owner_of_memory
+from .._core.ops.indexing.slicing import owner_of_memory
 from .._creation.data import array_from
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor
 from .._core.graph.tensor_arrays import array_of, from_array
-from .._core.ops.indexing.memory import owner_of_memory
+from .._core.ops.indexing.slicing import owner_of_memory
 from .._core.runtime.entry import public
 from .._memory.placeholders import placeholder
 from .._types import device as Device

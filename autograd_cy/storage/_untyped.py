@@ -15,7 +15,7 @@ import numpy as np
 from .._core.arrays import dtypes
 from .._core.graph.tensor import Tensor
 from .._core.graph.tensor_arrays import array_of, from_array
-from .._core.ops.indexing.memory import bytes_of, owner_of_memory
+from .._core.ops.indexing.slicing import bytes_of, owner_of_memory
 from .._core.runtime.entry import public
 from .._memory import moves as _moves
 from .._memory.placeholders import Placeholder, placeholder

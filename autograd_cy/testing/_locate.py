@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.set_handlers import calls_handed_to
+from .._core.ops.overrides import calls_handed_to
 from .._core.runtime.entry import public
 from ..autograd.function import _shown_to as shown_to
 from ..autograd.grad_mode import is_grad_enabled

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .._core.graph.tensor import Tensor
-from .._core.ops.set_handlers import calls_handed_to
+from .._core.ops.overrides import calls_handed_to
 from ..autograd.grad_mode import no_grad
 from ..random import default_generator
 from ._pytree import tree_flatten, tree_leaves, tree_unflatten

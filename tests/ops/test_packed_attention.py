@@ -4,11 +4,11 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from autograd_cy._core.ops.nn.packed_attention import in_heads, in_rows, packed_attention
+from autograd_cy._core.ops.nn.attention import heads_of_projection, in_rows, packed_attention
 
 import autograd_cy as ag
 from autograd_cy._core.graph.tensor_arrays import array_of
-from autograd_cy._core.ops.set_handlers import calls_handed_to
+from autograd_cy._core.ops.overrides import calls_handed_to
 
 F = ag.nn.functional
 HEADS, ROWS, SAMPLES, SIZE = 2, 5, 3, 4
@@ -25,7 +25,7 @@ def projection(rows_first, dtype="float64", rows=ROWS, **options):
 
 def by_operations(packed, heads, mask, rate, causal, rows_first):
     """What packed_attention computes, without blocks: the weights are made."""
-    q, k, v = in_heads(packed, heads, rows_first)
+    q, k, v = heads_of_projection(packed, heads, rows_first)
     scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
     if causal:
         mask = ag.ones(scores.shape[-2:]).tril() != 0

@@ -77,8 +77,10 @@ def cython_imports(text: str) -> Iterator[Import]:
         yield from ((0, module.split()[0], []) for module in modules.split(","))
 
 
-def module_of(path: Path) -> str:
-    """The name of a file's module inside the package; a package's name for its __init__."""
+def module_of(path: Path, root: Path = ROOT) -> str:
+    """The name of a file's module inside the package; a package's name for its __init__, the whole's for a part."""
+    if (root / path.parent).with_suffix(".pyx").exists():
+        return ".".join(path.parent.parts[1:])
     stem = path.name.split(".")[0]
     parts = path.parent.parts if stem == "__init__" else (*path.parent.parts, stem)
     return ".".join(parts[1:] or parts)
@@ -100,12 +102,12 @@ def targets(package: list[str], found: Import, modules: set[str]) -> Iterator[st
 def import_graph(root: Path) -> dict[str, set[str]]:
     """Every module of the package below `root`, with those of the package that it imports or cimports."""
     paths = [path.relative_to(root) for s in SUFFIXES for path in (root / "autograd_cy").rglob(f"*{s}")]
-    graph: dict[str, set[str]] = {module_of(path): set() for path in paths}
+    graph: dict[str, set[str]] = {module_of(path, root): set() for path in paths}
     for path in paths:
         text = (root / path).read_text(encoding="utf-8")
         read = python_imports if path.suffix == ".py" else cython_imports
         for found in read(text):
-            graph[module_of(path)].update(targets(list(path.parent.parts), found, set(graph)))
+            graph[module_of(path, root)].update(targets(list(path.parent.parts), found, set(graph)))
     return {module: imported - {module} for module, imported in graph.items()}
 
 
@@ -157,7 +159,7 @@ def pointers(root: Path) -> dict[str, set[str]]:
         aliases = {alias: module for module, alias in ALIAS.findall(text)}
         for alias, name in FILLED_IN.findall(text):
             if alias in aliases:
-                module = module_of(path.relative_to(root)).removeprefix("_core.")
+                module = module_of(path.relative_to(root), root).removeprefix("_core.")
                 found.setdefault(f"{aliases[alias]}.{name}", set()).add(module)
     return found
 
@@ -215,7 +217,7 @@ def test_the_reader_sees(tmp_path, file, text, expected):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text if name == file else "", encoding="utf-8")
     graph = import_graph(tmp_path)
-    module = module_of(Path("autograd_cy", file))
+    module = module_of(Path("autograd_cy", file), tmp_path)
     assert graph[module] == {expected}
     assert pointing_up(graph) == [f"{module} -> {expected}"]
 

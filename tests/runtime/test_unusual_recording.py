@@ -588,8 +588,8 @@ def test_operators_are_as_they_were():
     script = """
 import itertools
 import autograd_cy as ag
-from autograd_cy._core.ops.set_handlers import calls_handed_to
 from autograd_cy._core.inspection.recorder import Recorder
+from autograd_cy._core.ops.overrides import calls_handed_to
 
 def handler(function, args, kwargs):
     return "handled"

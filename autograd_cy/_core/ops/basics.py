@@ -3,9 +3,8 @@ table OPS. The operations of neural networks are loaded when one is first used."
 
 from autograd_cy._core.graph.tensor_class import attached
 from autograd_cy._core.ops.loading import load
-from autograd_cy._core.ops.overrides import find_operators, make_overridable
+from autograd_cy._core.ops.overrides import disabled_torch_function, find_operators, make_overridable
 from autograd_cy._core.ops.registry import OPS
-from autograd_cy._core.ops.subclasses import disabled_torch_function
 
 load("indexing", "matrices", "pointwise", "products", "reductions", "shapes", "spectral")
 find_operators(OPS)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._core.graph.guard import add_watcher, memory_of, remove_watcher
 from ..._core.graph.tensor import Tensor
-from ..._core.ops.set_handlers import calls_handed_to
+from ..._core.ops.overrides import calls_handed_to
 from ..._ops import overload_of
 from ...autograd.function import BackwardCFunction
 from ...autograd.grad_mode import is_grad_enabled

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from ..._core.ops.set_handlers import calls_handed_to as _calls_handed_to
+from ..._core.ops.overrides import calls_handed_to as _calls_handed_to
 from ..._ops import overload_of as _overload_of
 from ...nn.modules.module import Module
 from ...nn.parameter import Parameter

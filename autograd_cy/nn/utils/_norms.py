@@ -4,8 +4,8 @@ import sys
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from ..._core.ops.matrices.matrix_norms import vector_norm
-from ..._core.ops.products.linalg import mv
+from ..._core.ops.matrices.decompositions import vector_norm
+from ..._core.ops.products.matmul import mv
 from ...autograd.grad_mode import no_grad
 
 

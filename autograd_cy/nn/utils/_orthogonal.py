@@ -3,10 +3,9 @@
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from ..._core.ops.matrices.functions import matrix_exp
-from ..._core.ops.matrices.reflections import geqrf, householder_product
+from ..._core.ops.matrices.decompositions import geqrf, householder_product, matrix_exp
 from ..._core.ops.matrices.systems import solve
-from ..._core.ops.shapes.concatenation import cat
+from ..._core.ops.shapes.joining import cat
 from ..._core.runtime.entry import public
 from ..._creation.filled import eye, zeros_like
 from ..._tensor.values import allclose

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from ..._core.ops.matrices.matrix_norms import vector_norm
-from ..._core.ops.shapes.concatenation import stack
+from ..._core.ops.matrices.decompositions import vector_norm
+from ..._core.ops.shapes.joining import stack
 from ..._core.runtime.entry import public as _public
 from ..._creation.data import tensor
 from ...autograd.grad_mode import no_grad

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from ..._core.ops.shapes.concatenation import cat
+from ..._core.ops.shapes.joining import cat
 from ..._core.runtime.entry import public as _public
 
 __all__ = ["parameters_to_vector", "vector_to_parameters"]

@@ -3,8 +3,8 @@
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from ..._core.ops.products.composed import vdot
-from ..._core.ops.products.linalg import mv
+from ..._core.ops.products.contractions import vdot
+from ..._core.ops.products.matmul import mv
 from ..._core.runtime.entry import public as _public
 from ..modules.module import Module
 from . import _norms

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..._core.graph.tensor import Tensor
-from ..._core.ops.shapes.concatenation import cat, stack
+from ..._core.ops.shapes.joining import cat, stack
 from ..._core.runtime.entry import public as _public
 from ..._creation.data import tensor
 from ..._creation.filled import empty_like, full

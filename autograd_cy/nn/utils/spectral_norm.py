@@ -3,7 +3,7 @@
 from typing import Any
 
 from ..._core.graph.tensor import Tensor
-from ..._core.ops.products.linalg import dot, mv
+from ..._core.ops.products.matmul import dot, mv
 from ..._core.runtime.entry import public as _public
 from ...autograd.grad_mode import no_grad
 from ...linalg import pinv

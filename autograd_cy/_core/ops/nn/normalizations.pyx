@@ -7,15 +7,16 @@ from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.nn.losses cimport check_real
-from autograd_cy._core.ops.reductions.scaling cimport values_fit
+from autograd_cy._core.ops.reductions.sums cimport values_fit
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE
-from autograd_cy._core.ops.nn.batch_norm import batch_norm as norm_of_channels, instance_norm as norm_of_instances
-from autograd_cy._core.ops.nn.group_norm import group_norm as norm_of_groups
-from autograd_cy._core.ops.nn.rms_norm import rms_norm as norm_of_squares
+from autograd_cy._core.ops.nn.norms import (
+    batch_norm as norm_of_channels, group_norm as norm_of_groups, instance_norm as norm_of_instances,
+    rms_norm as norm_of_squares,
+)
 from autograd_cy._core.ops.registry import op
-from autograd_cy._core.ops.shapes.concatenation import cat
+from autograd_cy._core.ops.shapes.joining import cat
 
 cnp.import_array()
 

@@ -16,11 +16,11 @@ from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.graph.tensor_life cimport new_tensor
 from autograd_cy._core.graph.zeros cimport zeroed
 from autograd_cy._core.ops.overwriting cimport in_place
+from autograd_cy._core.ops.pointwise.nodes cimport Pointwise, PointwiseNode, note_shapes, unbroadcast_tensor
 from autograd_cy._core.ops.pointwise.pointwise cimport forward, row_of, unary
-from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise, PointwiseNode, note_shapes, unbroadcast_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.ops.pointwise.where import where
+from autograd_cy._core.ops.pointwise.nodes import where
 from autograd_cy._core.ops.registry import inplace_op, op
 
 cnp.import_array()

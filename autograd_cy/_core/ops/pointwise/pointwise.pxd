@@ -4,7 +4,7 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, is_half
 from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.ops.pointwise.pointwise_node cimport Pointwise
+from autograd_cy._core.ops.pointwise.nodes cimport Pointwise
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef Pointwise *row_of(str name) except NULL

@@ -22,7 +22,7 @@ from autograd_cy._core.kernels.reduction_gradients cimport EXPONENTIAL
 from autograd_cy._core.kernels.reduction_loops cimport Dims, count_along, reduced_sizes
 from autograd_cy._core.kernels.softmax_gradients cimport normalize_gradient
 from autograd_cy._core.kernels.softmax_loops cimport log_sum_exp, normalize
-from autograd_cy._core.ops.reductions.reduction_node cimport (
+from autograd_cy._core.ops.reductions.sums cimport (
     SAVES_INPUT, SAVES_OUTPUT, FusedReduction, dim_tuple, dims_of, one_dim, record_reduction)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

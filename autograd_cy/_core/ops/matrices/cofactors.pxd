@@ -1,3 +1,0 @@
-"""The cofactors of matrices."""
-
-cdef tuple cofactor_arrays(object array)

@@ -1,3 +1,0 @@
-"""LU decompositions in one matrix."""
-
-cdef tuple unpacked(object lu)

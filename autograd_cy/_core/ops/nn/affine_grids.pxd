@@ -1,1 +1,0 @@
-cdef bint aligned_argument(object align_corners) except -1

@@ -1,1 +1,0 @@
-cdef tuple grid_table(object grid, tuple sizes, tuple options)

@@ -1,0 +1,54 @@
+"""Pooling and unpooling."""
+
+from autograd_cy._core.graph.node cimport Node
+from autograd_cy._core.graph.tensor cimport Tensor
+from autograd_cy._core.runtime cimport numpy_api as cnp
+from autograd_cy._core.runtime.numpy_api cimport npy_intp
+
+# in pooling_sizes.pyx
+
+cdef class Pooling:
+    cdef readonly str operation
+    cdef readonly tuple kernel, stride, padding, dilation
+    cdef readonly tuple given_stride        # none: ()
+    cdef readonly bint ceil_mode
+    cdef tuple counts(self, Tensor x)
+
+
+cdef tuple ints_argument(object value, str operation, str name, int position)
+cdef tuple output_sizes(object output_size, Tensor x, int dims, str operation)
+cdef int check_output_sizes(tuple sizes) except -1
+cdef int check_planes(Tensor x, int dims, str text) except -1
+cdef int check_not_empty(Tensor x, str text) except -1
+cdef npy_intp count_of(npy_intp n, npy_intp kernel, npy_intp stride, npy_intp padding, npy_intp dilation, bint ceil_mode)
+cdef str listed(tuple sizes)
+cdef bint is_int(object value)
+
+# in tapping.pyx
+
+cdef class TapsNode(Node):
+    cdef int gradient_format(self, cnp.ndarray g) except -1
+
+
+cdef bint suggested(cnp.ndarray x, tuple taps, bint averaged) noexcept
+cdef Tensor weighed(object node_class, tuple constants, Tensor x, object saved=*)
+
+# in max_pooling.pyx
+
+cdef class WindowMaxima(Node):
+    cdef int dims(self) noexcept
+    cdef int is_channels_last(self) except -1
+    cdef bint keeps_format(self) noexcept
+
+
+cdef class AdaptiveMaxPool2DBackward0(WindowMaxima):
+    pass
+
+
+cdef class AdaptiveMaxPool3DBackward0(WindowMaxima):
+    pass
+
+
+cdef tuple pooled(object node_class, Tensor x, tuple counts, tuple tables, tuple dilation, tuple constants, str kernel,
+                  bint keeps=*)
+cdef object chosen(tuple results, object return_indices)

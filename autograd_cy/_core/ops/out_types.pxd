@@ -1,5 +1,0 @@
-from autograd_cy._core.graph.tensor cimport Tensor
-
-cdef int check_type(Tensor out, Tensor result, str rule, str name, tuple args, dict kwargs) except -1
-cdef int check_type_of_several(Tensor out, Tensor result, str rule, str name, Py_ssize_t number) except -1
-cdef object with_type_of(Tensor out, str rule, str name, tuple args, dict kwargs)
