@@ -20,15 +20,10 @@ from ._compat import names_at as _names_at
 from ._compat.missing import getattr_of as _getattr_of
 from ._core.arrays.dtypes import dtype
 from ._core.arrays.formats import channels_last, channels_last_3d, contiguous_format, memory_format, preserve_format
-from ._core.engine import (
-    basic_functions as _basic_functions,  # its classes of nodes are there when they are finished, below
-)
-from ._core.engine import function_node as _function_node
+from ._core.engine import functions as _functions  # its classes of nodes are there when they are finished, below
 from ._core.graph import node as _node
-from ._core.graph import node_life as _node_life
-from ._core.graph import saved_tensor as _saved_tensor
 from ._core.graph.tensor import Tensor
-from ._core.runtime import lifetime as _lifetime
+from ._core.runtime import state as _state
 from ._core.runtime.once import is_warn_always_enabled, set_warn_always
 from ._creation.data import as_tensor, asarray, from_numpy, tensor
 from ._creation.filled import (
@@ -174,6 +169,6 @@ __getattr__, __dir__ = _names_at(
     _getattr_of(__name__, "torch"),
 )
 
-_node_life.finish_class(_node.Node)
-_lifetime.refuse_new(dtype)
-_lifetime.refuse_new(_saved_tensor.SavedTensor)
+_node.finish_class(_node.Node)
+_state.refuse_new(dtype)
+_state.refuse_new(_node.SavedTensor)

@@ -1,12 +1,11 @@
 """The memory of large results: statistics, and what is kept for the next ones."""
 
-from ._core.arrays.buffers import drop_shelves as _drop_shelves
-from ._core.arrays.pool import give_all_back as _give_all_back
-from ._core.arrays.pool import memory_stats, set_cache_limit
-from ._core.arrays.pool import trim as _trim
-from ._core.graph import node_life as _node_life
-from ._core.graph import tensor_life as _tensor_life
-from ._core.graph.guard import tidy_notes as _tidy_notes
+from ._core.arrays.buffers import (
+    drop_shelves as _drop_shelves, give_all_back as _give_all_back, memory_stats, set_cache_limit, trim as _trim,
+)
+from ._core.graph import node as _node
+from ._core.graph import tensor as _tensor
+from ._core.graph.memory import tidy_notes as _tidy_notes
 
 __all__ = ["empty_cache", "memory_stats", "set_cache_limit"]
 
@@ -21,8 +20,8 @@ def empty_cache() -> None:
     >>> ag.memory.memory_stats()["kept_bytes"]
     0
     """
-    _node_life.drop_spares()
-    _tensor_life.drop_spares()
+    _node.drop_spares()
+    _tensor.drop_spares()
     _drop_shelves()
     _tidy_notes()
     _give_all_back()  # now, for what died just now may be the pool's

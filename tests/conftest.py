@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import autograd_cy
-from autograd_cy._core.runtime import lifetime, state
+from autograd_cy._core.runtime import state
 
 # Last, so that `benchmarks` is found, but never this tree's autograd_cy in place of the one under test.
 sys.path.append(str(Path(__file__).resolve().parents[1]))
@@ -29,13 +29,13 @@ def small_heap():
 @pytest.fixture(autouse=state.is_debug_build())
 def nothing_leaks(request):
     """Fail a test after which more objects of the core are alive than before."""
-    before, failed = lifetime.live_objects(), request.session.testsfailed
+    before, failed = state.live_objects(), request.session.testsfailed
     yield
-    if request.session.testsfailed > failed or lifetime.live_objects() == before:
+    if request.session.testsfailed > failed or state.live_objects() == before:
         return  # a failure's traceback keeps its frames, and what they hold
     request.node.funcargs.clear()
     gc.collect()
-    leaked = {name: n - before[name] for name, n in lifetime.live_objects().items() if n > before[name]}
+    leaked = {name: n - before[name] for name, n in state.live_objects().items() if n > before[name]}
     assert not leaked, f"still alive after the test: {leaked}"
 
 
@@ -51,7 +51,7 @@ def no_collector():
 @pytest.fixture(params=[0, 1, 2])
 def level(request):
     """The kernels' loops for vectors of 16, 32 and 64 bytes, where the machine has them."""
-    from autograd_cy._core.kernels.panels import use_panels
+    from autograd_cy._core.kernels.gemm import use_panels
 
     try:
         before = use_panels(request.param)

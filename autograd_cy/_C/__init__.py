@@ -12,9 +12,10 @@ from typing import Any
 from .._compat import answers as _answers
 from .._compat import names_later
 from .._core.arrays.unset import Filling as _Filling
-from .._core.engine.task_queries import current_graph_task_id as _current_graph_task_id
-from .._core.engine.task_queries import current_node as _current_autograd_node
-from .._core.engine.task_queries import execution_order, is_captured_leaf, will_execute
+from .._core.engine.engine import (
+    current_graph_task_id as _current_graph_task_id, current_node as _current_autograd_node, execution_order, is_captured_leaf,
+    will_execute,
+)
 from .._core.graph.node import Node
 from .._core.graph.tensor import Tensor, TensorBase
 from .._core.ops.overrides import (

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from .._core.engine.task_queries import keeps_graph as _get_current_graph_task_keep_graph
-from .._core.graph.saved_hooks import HookPair, disable_hooks, pop_hooks, push_hooks, refused_by, top_hooks
-from .._core.graph.saved_tensor import SavedTensor
+from .._core.engine.engine import keeps_graph as _get_current_graph_task_keep_graph
+from .._core.graph.context import HookPair, disable_hooks, pop_hooks, push_hooks, refused_by, top_hooks
+from .._core.graph.node import SavedTensor
 from .._core.graph.tensor import Tensor
 from .._core.writes.inplace import set_versions
 from ..autograd.graph import _InputMetadata

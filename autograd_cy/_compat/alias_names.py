@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec, SourceFileLoader
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .._core.graph.tensor_class import name_tensor
+from .._core.graph.tensor import name_tensor
 from .._core.runtime.entry import public
 from . import PACKAGE
 from .homes import offered_beside

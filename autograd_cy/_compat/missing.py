@@ -12,8 +12,7 @@ import sys
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_class import extend
+from .._core.graph.tensor import Tensor, extend
 from . import PACKAGE
 
 

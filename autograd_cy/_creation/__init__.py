@@ -15,9 +15,8 @@ import numpy as np
 
 from .._core.arrays import dtypes
 from .._core.arrays.formats import checked, empty_in, made_in
-from .._core.arrays.orders import axes_in_memory
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.arrays.buffers import axes_in_memory
+from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.out_argument import into
 from .._core.ops.drawing import plain_shape
 from .._types import on_cpu

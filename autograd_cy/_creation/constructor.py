@@ -9,8 +9,7 @@ import numpy as np
 
 from .._compat import PACKAGE
 from .._core.arrays import dtypes, unset
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import from_array
+from .._core.graph.tensor import Tensor, from_array
 from .._types import Size
 from .._types import device as Device
 from .data import array_from

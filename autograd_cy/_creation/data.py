@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays import dtypes
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array, sharing
+from .._core.graph.tensor import Tensor, array_of, from_array, sharing
 from .._core.runtime.entry import public
 from .._types import dtype_of_number
 from . import laid_out_like, resolve, to_integers, wrap

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays import dtypes, unset
-from .._core.arrays.conversions import fitting_array
+from .._core.arrays.buffers import fitting_array
 from .._core.arrays.formats import checked, contiguous_format, made_in
-from .._core.batching.rule_kinds import on_values
-from .._core.batching.rules import declare_rule
+from .._core.batching.rules import declare_rule, on_values
 from .._core.graph.tensor import Tensor
 from .._core.ops.overrides import handle_torch_function, is_taken_over
 from .._core.runtime.entry import public

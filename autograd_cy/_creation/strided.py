@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays import dtypes, unset
-from .._core.arrays.conversions import fitting_array
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import sharing
+from .._core.arrays.buffers import fitting_array
+from .._core.graph.tensor import Tensor, sharing
 from .._core.runtime.entry import public
 from .._core.runtime.once import warn_once
 from .._types import on_cpu

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays.dtypes import kind_of
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.basics import OPS
 from .._core.runtime.entry import public
 from . import integer, resolve, wrap

@@ -65,7 +65,7 @@ def _measured(key: str) -> tuple[str, ...]:
 def batching(function: Any) -> str:
     """What kind of batching rule an operation has."""
     rules: Any = importlib.import_module("autograd_cy._core.batching.rules")
-    kinds: Any = importlib.import_module("autograd_cy._core.batching.rule_kinds")
+    kinds: Any = importlib.import_module("autograd_cy._core.batching.rules")
     rule = rules.rule_of(function)
     words = {None: "loop", kinds.elementwise: "aligned", kinds.on_values: "as they are", rules.COMPOSITE: "composed"}
     return "along" if isinstance(rule, kinds.Along) else words.get(rule, "rule")

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.runtime.entry import public
 
 # Of each reduction, index_reduce()'s name of it, and what it begins with.

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import from_array, metadata_of
+from .._core.graph.tensor import Tensor, from_array, metadata_of
 from .._core.ops.indexing.slicing import owner_of_memory
 from .._core.ops.shapes.reshaping import replace_array
-from .._core.runtime.lifetime import on_collection
+from .._core.runtime.state import on_collection
 
 # The living storages, by the id of the array that owns their memory, which they keep alive.
 storages: "weakref.WeakValueDictionary[int, Any]" = weakref.WeakValueDictionary()

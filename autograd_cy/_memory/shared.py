@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of
+from .._core.graph.tensor import Tensor, array_of
 from .._core.ops.indexing.slicing import owner_of_memory
 from .._core.ops.shapes.reshaping import is_held_alone
 from .moves import extent, move, tensors_on

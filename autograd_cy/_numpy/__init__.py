@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import sharing
+from .._core.graph.tensor import Tensor, sharing
 from .._core.runtime.entry import public
 from ._arguments import COUNTERPARTS, Declined, any_in, any_wanted, array, takes
 from ._ufuncs import METHODS, call, call_of, operand

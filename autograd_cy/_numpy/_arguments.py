@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays.dtypes import promote_types
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import sharing
+from .._core.graph.tensor import Tensor, sharing
 from .._creation.data import MAX_DIMENSIONS
 from .._functional.names import cat, stack
 from ..autograd.forward_ad import unpack_dual

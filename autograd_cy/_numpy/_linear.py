@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from .. import linalg
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import sharing
+from .._core.graph.tensor import Tensor, sharing
 from .._functional import names as ops
 from ._arguments import Declined, array, common, counterpart, floating, joined, tensor
 from ._shapes import _broadcast_arrays

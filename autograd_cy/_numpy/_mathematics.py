@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import sharing
+from .._core.graph.tensor import Tensor, sharing
 from .._creation.filled import zeros_like
 from .._functional import names as ops
 from ._arguments import Declined, any_in, array, axes_of, axis_of, common, counterpart, floating, joined, tensor

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import sharing
+from .._core.graph.tensor import Tensor, sharing
 from .._functional import names as ops
 from ._arguments import Declined, any_in, array, axis_of, counterpart, joined, tensor
 

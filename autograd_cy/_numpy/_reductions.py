@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import sharing
+from .._core.graph.tensor import Tensor, sharing
 from .._creation.filled import full_like
 from .._functional import names as ops
 from .._types.limits import result_type

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import sharing
+from .._core.graph.tensor import Tensor, sharing
 from .._creation.filled import empty_like, full_like, ones_like, zeros_like
 from .._functional import names as ops
 from ._arguments import Declined, axes_of, axis_of, counterpart, tensor

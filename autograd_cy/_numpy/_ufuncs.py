@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import linalg, special
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import sharing
+from .._core.graph.tensor import Tensor, sharing
 from .._functional import names as ops
 from .._types.limits import result_type
 from ..autograd.function import Function

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.runtime.entry import public
-from .._core.runtime.reentry import take_turn as _take_turn
+from .._core.runtime.state import take_turn as _take_turn
 from .._types import on_cpu
 
 _WORD = 1 << 64

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays.dtypes import finfo_of, kind_of
-from .._core.batching.batched import levels_of
-from .._core.batching.levels import open_levels
+from .._core.batching.batched import levels_of, open_levels
 from .._core.batching.rules import refusal_of_write
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of
+from .._core.graph.tensor import Tensor, array_of
 from .._core.ops.drawing import (
     check_fill, drawing_levels, drawn_array, drawn_into, fill_by_numpy, fill_integral, fill_normal, fill_uniform,
     numbers_by_numpy, real_argument,

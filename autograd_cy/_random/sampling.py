@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays.dtypes import kind_of
-from .._core.batching.batched import is_batched, one_sample
-from .._core.batching.levels import open_levels
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of
+from .._core.batching.batched import is_batched, one_sample, open_levels
+from .._core.graph.tensor import Tensor, array_of
 from .._core.ops.drawing import drawn_array, drawn_with, new_integers, new_random, real_argument, truths_like
 from .._core.ops.operations import OPS
 from .._core.ops.out_argument import check_out, into

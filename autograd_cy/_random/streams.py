@@ -15,12 +15,10 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays import dtypes
-from .._core.arrays.conversions import c_name
+from .._core.arrays.buffers import c_name
 from .._core.arrays.dtypes import finfo_of, kind_of
-from .._core.batching.batched import all_samples, is_batched, levels_of, one_sample
-from .._core.batching.levels import open_levels
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of
+from .._core.batching.batched import all_samples, is_batched, levels_of, one_sample, open_levels
+from .._core.graph.tensor import Tensor, array_of
 from .._core.ops.drawing import drawing_levels, drawn_array, drawn_integers, set_generator
 from .._core.ops.out_argument import check_out
 from .._core.runtime.once import warn_user

@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from .._core.engine.task_queries import current_graph_task_id
-from .._core.graph.duals import dual_depth
+from .._core.engine.engine import current_graph_task_id
+from .._core.graph.context import dual_depth
 from .._core.graph.tensor import Tensor
 from .._core.ops.overrides import hand_last_to
 from .._functional.names import bfloat16, float16, float32, float64, longdouble

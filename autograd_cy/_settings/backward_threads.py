@@ -1,6 +1,6 @@
 """How many threads run a backward. Imported when asked for."""
 
-from .._core.engine.sharing import engine_threads, set_engine_threads
+from .._core.engine.parallel_walk import engine_threads, set_engine_threads
 from .._core.runtime.entry import public
 
 MOST = 1024

@@ -4,8 +4,7 @@ Importing it attaches the methods: from the files here, and for operations from 
 """
 
 from .._compat.missing import mark_missing_methods
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_class import extend
+from .._core.graph.tensor import Tensor, extend
 from .._core.ops.basics import OPS
 from .._random import methods as _random_methods  # noqa: F401
 from . import conversions, gradients, memory, metadata, values  # noqa: F401

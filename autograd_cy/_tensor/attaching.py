@@ -1,6 +1,6 @@
 """How functions become methods and properties of Tensor (facade)."""
 
-from .._core.graph.tensor_class import extend
+from .._core.graph.tensor import extend
 from .._core.ops.overrides import extend_overridable
 
 

@@ -7,14 +7,12 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays import unset
-from .._core.arrays.conversions import fitting_array
+from .._core.arrays.buffers import fitting_array
 from .._core.arrays.dtypes import all_dtypes, convert, get_default
 from .._core.arrays.formats import checked, suggested
-from .._core.batching.rule_kinds import batched_new, batched_new_full, on_first_value, on_values
-from .._core.graph import hooks
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array, metadata_of
-from .._core.graph.tensor_class import extend
+from .._core.batching.rules import batched_new, batched_new_full, on_first_value, on_values
+from .._core.graph.record import legacy_type_name
+from .._core.graph.tensor import Tensor, array_of, extend, from_array, metadata_of
 from .._core.ops.overrides import extend_overridable
 from .._core.ops.shapes.reshaping import to_dtype
 from .._core.runtime.entry import public
@@ -129,7 +127,7 @@ def type_name(self, dtype=None):
     A dtype, such a name, or FloatTensor and its kin themselves say what to convert to.
     """
     if dtype is None:
-        return hooks.legacy_type_name(self)
+        return legacy_type_name(self)
     return self.to(_dtype_of_type(dtype))
 
 

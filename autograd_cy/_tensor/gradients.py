@@ -6,12 +6,11 @@ import warnings
 from .. import autograd
 from .._compat import PACKAGE
 from .._core.batching.batched import is_batched
-from .._core.batching.rule_kinds import on_values
-from .._core.graph import hooks, node_attributes
-from .._core.graph.layouts import declare_gradient
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import data_of
-from .._core.graph.tensor_class import extend
+from .._core.batching.rules import on_values
+from .._core.graph import record
+from .._core.graph.node import set_metadata_function
+from .._core.graph.memory import declare_gradient
+from .._core.graph.tensor import Tensor, data_of, extend
 from .._core.ops.overrides import extend_overridable
 from .._core.ops.shapes.reshaping import replace_array
 from .._core.runtime.entry import public, show_one_frame
@@ -32,7 +31,7 @@ def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=
 @public
 def retain_grad(self):
     """retain_grad(): keep the `.grad` of this computed tensor in the backward passes to come."""
-    hooks.retain_grad(self)
+    record.retain_grad(self)
 
 
 @method
@@ -49,7 +48,7 @@ def register_hook(self, hook):
     """
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    return hooks.register_tensor_hook(self, hook)
+    return record.register_tensor_hook(self, hook)
 
 
 @method
@@ -71,18 +70,18 @@ def register_post_accumulate_grad_hook(self, hook):
         raise RuntimeError(
             f"post accumulate grad hooks cannot be registered on non-leaf tensors: this one was computed by {self.grad_fn!r}"
         )
-    return hooks.register_post_accumulate_hook(self, hook)
+    return record.register_post_accumulate_hook(self, hook)
 
 
 def _hooks_attribute(name, kind, doc):
     """The property for the hooks of one kind, a dict by the id of their handle, or None."""
 
     def get(self):
-        return hooks.hooks_of_kind(self, kind)
+        return record.hooks_of_kind(self, kind)
 
     @public
     def put(self, value):
-        hooks.set_hooks_of_kind(self, kind, value)
+        record.set_hooks_of_kind(self, kind, value)
 
     def delete(self):
         raise RuntimeError(f"Deletion of {name} not allowed! Set it to None.")
@@ -170,5 +169,5 @@ def _metadata(shape, dtype):
     return InputMetadata(shape, dtype)
 
 
-node_attributes.set_metadata_function(_metadata)
+set_metadata_function(_metadata)
 extend("warn_grad_of_non_leaf", warn_grad_of_non_leaf)

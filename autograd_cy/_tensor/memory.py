@@ -4,10 +4,9 @@ from functools import partial
 
 import numpy as np
 
-from .._core.arrays.orders import axes_in_memory
+from .._core.arrays.buffers import axes_in_memory
 from .._core.batching.rules import declare_write
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.runtime.entry import public
 from .attaching import method
 

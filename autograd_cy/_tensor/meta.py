@@ -19,8 +19,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._compat import PACKAGE
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import from_array, metadata_of
+from .._core.graph.tensor import Tensor, from_array, metadata_of
 from .._core.ops.indexing.slicing import owner_of_memory, taken_into
 from .._core.ops.shapes.reshaping import replace_array
 from .._core.ops.overrides import subclasses_as_tensors

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays.formats import checked, contiguous_format, made_in
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import from_array, metadata_of
+from .._core.graph.tensor import Tensor, from_array, metadata_of
 from .._core.ops.indexing.slicing import owner_of_memory
 from .._core.ops.shapes.reshaping import replace_array
 from .._creation import laid_out_like, number, progressions, sequences, sizes

@@ -3,8 +3,7 @@
 import itertools
 
 from .._core.arrays.formats import checked, is_dense_in, memory_format, strides_of
-from .._core.graph.tensor_arrays import metadata_of
-from .._core.graph.tensor_class import extend
+from .._core.graph.tensor import extend, metadata_of
 from .._core.runtime.entry import public
 from .._types import Size
 from .._types import device as Device

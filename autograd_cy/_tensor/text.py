@@ -13,9 +13,8 @@ import numpy as np
 
 from .._core.arrays import dtypes
 from .._core.batching.batched import depth_of, first_value, is_batched
-from .._core.graph.tangents import get_tangent
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of
+from .._core.graph.record import get_tangent
+from .._core.graph.tensor import Tensor, array_of
 
 Text = Callable[[Any], str]
 

@@ -10,10 +10,8 @@ import numpy as np
 
 from .._core.arrays.dtypes import kind_of
 from .._core.batching.batched import is_batched
-from .._core.graph.tangents import get_tangent
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array, numpy
-from .._core.graph.tensor_class import extend
+from .._core.graph.record import get_tangent
+from .._core.graph.tensor import Tensor, array_of, extend, from_array, numpy
 from .._core.ops.basics import OPS
 from .._core.ops.overrides import extend_overridable
 from .._core.runtime.entry import public, show_one_frame

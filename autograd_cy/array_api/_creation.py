@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays import dtypes
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import sharing
+from .._core.graph.tensor import Tensor, sharing
 from .._creation import data as _data
 from .._creation import filled as _likes
 from .._creation import strided as _strided

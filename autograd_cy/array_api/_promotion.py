@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays import dtypes
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import sharing
+from .._core.graph.tensor import Tensor, sharing
 from .._creation.data import as_tensor
 from .._types import on_cpu
 from .._types.limits import result_type

@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core.arrays import dtypes
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import sharing
+from .._core.graph.tensor import Tensor, sharing
 from .._functional.names import (
     bool,
     complex64,

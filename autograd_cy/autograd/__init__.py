@@ -2,7 +2,7 @@
 
 from .._compat import names_later as _names_later
 from .._compat.missing import getattr_of as _getattr_of
-from .._core.graph.saved_tensor import SavedTensor
+from .._core.graph.node import SavedTensor
 from . import grad_mode
 from .grad_mode import (
     _force_original_view_tracking,

@@ -3,9 +3,8 @@
 import inspect
 from typing import Any, NamedTuple
 
-from .._core.engine.task_queries import planned_order
-from .._core.graph.hooks import hooks_in_order
-from .._core.graph.op_hooks import op_hooks
+from .._core.engine.engine import planned_order
+from .._core.graph.record import hooks_in_order, op_hooks
 from .gradients import _as_tuple, _values_of
 
 _ARROWS = {"accumulate": "adds to .grad", "run": "runs"}

@@ -9,8 +9,10 @@ value that was batched.
 from collections import namedtuple
 from typing import Any
 
-from .._core.batching.batched import at_level, at_level_or_expanded, batched, is_batched, with_samples
-from .._core.batching.levels import BatchLevel, HiddenLevels, close_level, levels_from, open_level
+from .._core.batching.batched import (
+    BatchLevel, HiddenLevels, at_level, at_level_or_expanded, batched, close_level, is_batched, levels_from, open_level,
+    with_samples,
+)
 from .._core.graph.tensor import Tensor
 from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_leaves, tree_map, tree_unflatten
 

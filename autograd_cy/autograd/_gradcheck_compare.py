@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of
+from .._core.graph.tensor import Tensor, array_of
 from ._gradcheck_jacobian import (
     Array,
     Part,

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import Tensor, array_of, from_array
 from ._gradcheck_jacobian import WHOLE, Probe, as_tuple, backward_jacobians, central_differences
 
 

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core.engine.basic_functions import UndefinedGrad
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.engine.functions import UndefinedGrad
+from .._core.graph.tensor import Tensor, array_of, from_array
 from . import forward_ad, gradients
 from ._gradcheck_jacobian import Array, Probe, push_forward
 from ._gradcheck_report import GradcheckError, agree

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._core.inspection import survey
-from .._core.inspection.listing import lines_of
+from .._core.inspection.survey import lines_of
 from ._graph_dot import dot_of, svg_of
 from ._graph_folding import Fold, folded
 from ._graph_labels import Drawn, Labels, combined

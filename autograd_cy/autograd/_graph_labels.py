@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._core.graph.hooks import hooks_in_order
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of
+from .._core.graph.record import hooks_in_order
+from .._core.graph.tensor import Tensor, array_of
 from .._core.inspection import survey
 from ._graph_survey import LEAF, Column, Survey, cut, holdings, in_bytes, short_name, short_place
 

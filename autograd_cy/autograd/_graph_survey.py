@@ -10,7 +10,7 @@ import numpy as np
 from .._core.graph.node import Node
 from .._core.graph.tensor import Tensor
 from .._core.inspection import survey
-from .._core.inspection.holdings import holdings_of
+from .._core.inspection.survey import holdings_of
 
 Column = np.ndarray[Any, np.dtype[Any]]
 Place = tuple[str, int, str]  # file, line, function

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar, Self, TypeVar, cast, overload
 
-from .._core.runtime.modes import leave_mode, swap_modes
+from .._core.runtime.state import leave_mode, swap_modes
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -4,8 +4,8 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, Self
 
-from .._core.engine.task_queries import task_notes, will_execute
-from .._core.graph.accumulate_grad import gradient_node
+from .._core.engine.engine import task_notes, will_execute
+from .._core.graph.node import gradient_node
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
 

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from .._core.graph.creation_hooks import enter_creation_hook, leave_creation_hook
+from .._core.graph.record import enter_creation_hook, leave_creation_hook
 
 _region: ContextVar[str] = ContextVar("autograd_cy region", default="")
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import Tensor, array_of, from_array
 from ._saved_hooks import saved_tensors_hooks
 
 __all__ = ["save_as_half", "save_on_disk"]

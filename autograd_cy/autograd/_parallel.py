@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._core.engine.sharing import enter_parallel, leave_parallel
+from .._core.engine.parallel_walk import enter_parallel, leave_parallel
 from .._core.runtime.entry import public
 from .._settings.backward_threads import checked
 from ._mode_decorator import ModeDecorator

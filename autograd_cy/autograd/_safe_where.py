@@ -1,6 +1,6 @@
 """safe_where: a gradient of zero stays zero (facade)."""
 
-from .._core.runtime.modes import mode_bit as _mode_bit
+from .._core.runtime.state import mode_bit as _mode_bit
 from ._mode_decorator import ModeSwitch as _ModeSwitch
 
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.guard import add_watcher, memory_of, pop_guard, push_guard, remove_watcher, share_memory
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.memory import add_watcher, memory_of, pop_guard, push_guard, remove_watcher, share_memory
+from .._core.graph.tensor import Tensor, array_of, from_array
 from ._saved_hooks import saved_tensors_hooks
 
 __all__ = ["allow_mutation_on_saved_tensors", "guard_buffers"]

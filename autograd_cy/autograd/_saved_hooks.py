@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .._core.graph.saved_hooks import HookPair, disable_hooks, leave_hooks, push_hooks
+from .._core.graph.context import HookPair, disable_hooks, leave_hooks, push_hooks
 
 __all__ = ["disable_saved_tensors_hooks", "save_on_cpu", "saved_tensors_hooks"]
 

@@ -7,10 +7,9 @@ import warnings
 from typing import Any
 
 from .._core.runtime.entry import public as _public
-from .._core.runtime.modes import are_on as _are_on
-from .._core.runtime.modes import mode_bit as _mode_bit
-from .._core.runtime.modes import restore_modes as _restore_modes
-from .._core.runtime.modes import swap_modes as _swap_modes
+from .._core.runtime.state import (
+    are_on as _are_on, mode_bit as _mode_bit, restore_modes as _restore_modes, swap_modes as _swap_modes,
+)
 from ._mode_decorator import ModeDecorator as _ModeDecorator
 
 __all__ = [

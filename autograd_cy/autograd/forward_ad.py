@@ -2,19 +2,16 @@
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._core.batching.batched import all_samples as _all_samples
-from .._core.batching.batched import is_batched as _is_batched
-from .._core.batching.batched import levels_of as _levels_of
-from .._core.batching.batched import one_sample as _one_sample
-from .._core.batching.levels import shared_arguments as _shared_arguments
-from .._core.engine import node_tangents as _node_tangents  # noqa: F401  (the core calls it through a pointer)
-from .._core.engine.task_queries import depends_on_any as _depends_on_any
-from .._core.graph import duals as _duals
-from .._core.graph import tangents as _tangents
+from .._core.batching.batched import (
+    all_samples as _all_samples, is_batched as _is_batched, levels_of as _levels_of, one_sample as _one_sample,
+    shared_arguments as _shared_arguments,
+)
+from .._core.engine.engine import depends_on_any as _depends_on_any
+from .._core.graph import context as _context
+from .._core.graph import record as _record
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public as _public
-from .._core.runtime.modes import is_forward_enabled as _is_fwd_grad_enabled
-from .._core.runtime.modes import mode_bit as _mode_bit
+from .._core.runtime.state import is_forward_enabled as _is_fwd_grad_enabled, mode_bit as _mode_bit
 from .grad_mode import _Switch
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
@@ -39,8 +36,8 @@ def enter_dual_level() -> int:
     >>> level = forward_ad.enter_dual_level()
     >>> forward_ad.exit_dual_level(level=level)
     """
-    _duals.open_dual_level()
-    return _duals.dual_depth() - 1
+    _context.open_dual_level()
+    return _context.dual_depth() - 1
 
 
 @_public
@@ -52,18 +49,18 @@ def exit_dual_level(*, level: int | None = None) -> None:
     0
     >>> forward_ad.exit_dual_level()
     """
-    if _duals.dual_depth() and level not in (None, _duals.dual_depth() - 1):
+    if _context.dual_depth() and level not in (None, _context.dual_depth() - 1):
         raise RuntimeError(
             f"Trying to exit a forward AD level that was not the last one that was created. This is not supported. ({level})"
         )
-    _duals.close_dual_level()
+    _context.close_dual_level()
 
 
 if not TYPE_CHECKING:  # else any name would be right
 
     def __getattr__(name: str) -> Any:
         if name == "_current_level":  # the number of the innermost level; PyTorch's code asks for it
-            return _duals.dual_depth() - 1
+            return _context.dual_depth() - 1
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
@@ -81,12 +78,12 @@ class dual_level:
     tensor(6.)
     """
 
-    __enter__ = _duals.enter_level
-    __exit__ = _duals.leave_level
+    __enter__ = _context.enter_level
+    __exit__ = _context.leave_level
 
 
 def _check_level(function: str, level: int | None) -> None:
-    depth = _duals.dual_depth()
+    depth = _context.dual_depth()
     if not depth:
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first."
@@ -133,17 +130,17 @@ def _dual(tensor: Tensor, tangent: Tensor, of_samples: bool) -> Tensor:
         )
     if tensor.dtype != tangent.dtype:
         raise RuntimeError(f"Expected the tangent to have the primal's dtype {tensor.dtype}, but got {tangent.dtype}")
-    if _tangents.get_tangent(tensor) is not None:
+    if _record.get_tangent(tensor) is not None:
         raise RuntimeError(
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the same level "
-            f"{_duals.dual_depth() - 1} is not supported."
+            f"{_context.dual_depth() - 1} is not supported."
         )
-    if _tangents.get_tangent(tangent) is not None:
+    if _record.get_tangent(tangent) is not None:
         raise RuntimeError(
             "Setting a forward grad that itself has a forward gradient at the same level "
-            f"{_duals.dual_depth() - 1} is not supported."
+            f"{_context.dual_depth() - 1} is not supported."
         )
-    return _tangents.dual_of(tensor, tangent, of_samples)
+    return _record.dual_of(tensor, tangent, of_samples)
 
 
 @_public
@@ -157,7 +154,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     >>> tangent
     tensor(1.)
     """
-    if not _duals.dual_depth() or not _is_fwd_grad_enabled():
+    if not _context.dual_depth() or not _is_fwd_grad_enabled():
         return UnpackedDualTensor(tensor, None)
     _check_level("unpack_dual", level)
     if _is_batched(tensor):
@@ -166,10 +163,10 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         return UnpackedDualTensor(
             _one_sample(primal, levels), None if tangent is None else _one_sample(tangent, levels)
         )
-    tangent = _tangents.get_tangent(tensor)
+    tangent = _record.get_tangent(tensor)
     if tangent is not None and _is_batched(tangent):
         _check_gradient_of_samples(tangent)
-    return UnpackedDualTensor(_tangents.without_tangent(tensor), tangent)
+    return UnpackedDualTensor(_record.without_tangent(tensor), tangent)
 
 
 def _check_gradient_of_samples(tangent: Tensor) -> None:

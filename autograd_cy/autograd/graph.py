@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from .._compat import names_later as _names_later
-from .._core.engine.task_queries import current_graph_task_id, current_node, execution_order, task_notes, will_execute
-from .._core.engine.unchain import unchain, unchain_backward
-from .._core.graph.accumulate_grad import gradient_node as _gradient_node
+from .._core.engine.engine import (
+    current_graph_task_id, current_node, execution_order, task_notes, unchain, unchain_backward, will_execute,
+)
+from .._core.graph.node import gradient_node as _gradient_node
 from .._core.graph.edges import GradientEdge
-from .._core.graph.op_hooks import register_op_hook as _register_op_hook
+from .._core.graph.record import register_op_hook as _register_op_hook
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public as _public
 from .._core.writes.inplace import count_writes as _count_writes

@@ -5,7 +5,6 @@ import warnings
 from typing import Any
 
 from .._core.engine import engine as _engine
-from .._core.engine import task_queries as _task_queries
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public as _public
 
@@ -19,8 +18,8 @@ class ImperativeEngine:
     """The engine behind backward(): ``Variable._execution_engine``."""
 
     run_backward = staticmethod(_engine.run_backward)
-    queue_callback = staticmethod(_task_queries.queue_callback)
-    is_checkpoint_valid = staticmethod(_task_queries.is_checkpoint_valid)
+    queue_callback = staticmethod(_engine.queue_callback)
+    is_checkpoint_valid = staticmethod(_engine.is_checkpoint_valid)
 
 
 class _VariableMeta(type):

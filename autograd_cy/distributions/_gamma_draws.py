@@ -7,8 +7,7 @@ import numpy as np
 
 from .._core.arrays.dtypes import finfo_of
 from .._core.batching.batched import all_samples, levels_of, one_sample
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of
+from .._core.graph.tensor import Tensor, array_of
 from .._core.ops.drawing import drawing_levels
 from .._creation.data import from_numpy
 from .._random import Generator

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from .._core.batching.batched import one_sample
-from .._core.batching.levels import HiddenLevels
+from .._core.batching.batched import HiddenLevels, one_sample
 from .._core.graph.tensor import Tensor
 from .._core.ops.drawing import drawing_levels
 from .._creation.filled import empty

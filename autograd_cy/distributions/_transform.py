@@ -4,7 +4,7 @@ import copy
 import weakref
 from typing import Any
 
-from .._core.graph.freed import is_freed_since, sequence_number
+from .._core.graph.node import is_freed_since, sequence_number
 from .._core.graph.tensor import Tensor
 from .._creation.filled import zeros_like
 from .._types import Size

@@ -3,7 +3,7 @@
 import warnings
 from typing import Any
 
-from .._core.graph.freed import sequence_number as _sequence_number
+from .._core.graph.node import sequence_number as _sequence_number
 from .._core.graph.tensor import Tensor
 from .._types import Size
 from ..autograd.grad_mode import no_grad

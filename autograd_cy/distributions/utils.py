@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as _np
 
-from .._core.graph.freed import is_freed_since as _is_freed_since
+from .._core.graph.node import is_freed_since as _is_freed_since
 from .._core.graph.tensor import Tensor
 from .._creation.data import tensor
 from .._creation.filled import get_default_dtype

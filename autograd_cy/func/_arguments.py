@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._core.batching.batched import all_samples, levels_of
-from .._core.graph.duals import dual_depth
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import from_array
+from .._core.graph.context import dual_depth
+from .._core.graph.tensor import Tensor, from_array
 from .._core.runtime.entry import show_one_frame
 from ..autograd.forward_ad import make_dual, unpack_dual
 from ..utils._pytree import tree_map_only

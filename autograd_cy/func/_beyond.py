@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays.dtypes import finfo_of
-from .._core.batching.levels import open_levels
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import from_array
+from .._core.batching.batched import open_levels
+from .._core.graph.tensor import Tensor, from_array
 from .._core.runtime.entry import public
 from .._creation.filled import zeros_like
 from ..autograd.grad_mode import no_grad

@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from .._core.batching.batched import at_level
-from .._core.batching.levels import open_levels
+from .._core.batching.batched import at_level, open_levels
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public
-from .._core.runtime.modes import are_on, mode_bit
+from .._core.runtime.state import are_on, mode_bit
 from .._creation.filled import zeros_like
 from ..autograd.forward_ad import _set_fwd_grad_enabled, dual_level, make_dual, unpack_dual
 from ..autograd.grad_mode import inference_mode, is_inference_mode_enabled, no_grad

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from .._core.batching.batched import as_argument, is_batched, levels_of, one_sample
-from .._core.batching.levels import DifferentiatedWithin, HiddenLevels, open_levels
-from .._core.engine.engine import run_task
-from .._core.engine.task_queries import depends_on_others, end_arguments
+from .._core.batching.batched import (
+    DifferentiatedWithin, HiddenLevels, as_argument, is_batched, levels_of, one_sample, open_levels,
+)
+from .._core.engine.engine import depends_on_others, end_arguments, run_task
 from .._core.graph.tensor import Tensor
 from .._creation.filled import zeros_like
 from ..autograd.grad_mode import is_grad_enabled

@@ -3,9 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .._core.batching.batched import all_samples, at_level_or_expanded, batched, levels_of
-from .._core.batching.levels import close_level, open_level
-from .._core.engine.backward_arguments import ones_alike
+from .._core.batching.batched import all_samples, at_level_or_expanded, batched, close_level, levels_of, open_level
+from .._core.engine.engine import ones_alike
 from .._core.graph.tensor import Tensor
 from .._core.ops.overrides import arm
 from .._core.ops.shapes.joining import cat

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.runtime.entry import public
 from ._forward import jvp
 from ._reverse import grad, vjp

@@ -4,8 +4,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .._core.batching.batched import at_level, at_level_or_expanded, batched, is_batched
-from .._core.batching.levels import BatchLevel, close_level, open_level
+from .._core.batching.batched import BatchLevel, at_level, at_level_or_expanded, batched, close_level, is_batched, open_level
 from .._core.graph.tensor import Tensor
 from .._core.ops.overrides import arm
 from .._core.ops.shapes.joining import cat

@@ -5,7 +5,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from .._core.runtime.module_slots import fill_slots
+from .._core.runtime.entry import fill_slots
 from ..nn.modules.module import Module
 from .proxy import _proxies_in
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays.dtypes import dtype as DType
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import from_array
+from .._core.graph.tensor import Tensor, from_array
 from .._functional import names
 
 Dims = int | Sequence[int] | None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .._core.graph.layouts import is_sparse_tensor as _is_sparse_tensor
+from .._core.graph.memory import is_sparse_tensor as _is_sparse_tensor
 from .._core.graph.tensor import Tensor
 from .._creation.filled import zeros_like
 from ._fused import check_betas as _check_betas

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._core.graph.tensor import Tensor
 from .._core.inspection import survey
-from .._core.inspection.holdings import holdings_of
+from .._core.inspection.survey import holdings_of
 
 _LEAF = 2  # the kind of memory that is a leaf's
 

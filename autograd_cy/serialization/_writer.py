@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from .._core.arrays.dtypes import convert, dtype
-from .._core.graph.layouts import is_sparse_tensor
+from .._core.graph.memory import is_sparse_tensor
 from .._core.graph.tensor import Tensor
 from .._creation.data import array_of
 from .._types import Size, device

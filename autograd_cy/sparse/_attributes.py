@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays.dtypes import convert
-from .._core.graph import accumulate_grad
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph import node
+from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.shapes.reshaping import replace_array
 from .._types import Size, device, on_cpu
 from .._types.layout import sparse_coo, sparse_csr, strided
@@ -178,34 +177,34 @@ def backward(self: Any, *args: Any, **kwargs: Any) -> None:
 
 @implements("register_hook")
 def register_hook(self: Any, hook: Any) -> Any:
-    from .._core.graph import hooks
+    from .._core.graph import record
 
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    return hooks.register_tensor_hook(self, hook)
+    return record.register_tensor_hook(self, hook)
 
 
 @implements("register_post_accumulate_grad_hook")
 def register_post_accumulate_grad_hook(self: Any, hook: Any) -> Any:
-    from .._core.graph import hooks
+    from .._core.graph import record
 
     if not (self.requires_grad and self.is_leaf):
         raise RuntimeError(
             "post accumulate grad hooks cannot be registered on non-leaf tensors, nor where no grad is required"
         )
-    return hooks.register_post_accumulate_hook(self, hook)
+    return record.register_post_accumulate_hook(self, hook)
 
 
 @implements("retain_grad")
 def retain_grad(self: Any) -> None:
-    from .._core.graph import hooks
+    from .._core.graph import record
 
-    hooks.retain_grad(self)
+    record.retain_grad(self)
 
 
 @implements("place_of")
 def grad_fn(self: Any) -> Any:
-    return None if self.is_leaf else accumulate_grad.gradient_node(self)
+    return None if self.is_leaf else node.gradient_node(self)
 
 
 # copies

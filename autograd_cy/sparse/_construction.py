@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.runtime.entry import public
 from .._creation import resolve
 from .._creation.data import as_tensor, tensor

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import array_of, from_array
 from .._core.runtime.entry import public
 from .._types.layout import sparse_coo, sparse_csr
 from ._pattern import Pattern

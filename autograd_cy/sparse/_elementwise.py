@@ -5,10 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.indexing.scattering import add_to_rows as _add_to_rows
-from .._core.runtime.modes import is_grad_enabled
+from .._core.runtime.state import is_grad_enabled
 from .._functional.names import cat as _cat
 from ._pattern import coo_pattern, csr_pattern, from_keys, places_of, same_places
 from ._tensor import (

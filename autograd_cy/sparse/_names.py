@@ -3,7 +3,7 @@
 import functools
 from typing import Any
 
-from .._core.graph.tensor_class import extend
+from .._core.graph.tensor import extend
 from .._core.runtime.entry import public
 from .._types.layout import sparse_csr
 from . import _attributes, _construction, _elementwise, _products, _reductions, _shapes, _text  # noqa: F401

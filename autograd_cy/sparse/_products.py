@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.basics import OPS
 from .._core.ops.nn.embedding import embedding_bag as _bags_of
 from .._settings.autocast import rule_for

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import array_of, from_array
 from .._core.runtime.entry import public
 from ._pattern import Pattern, coo_pattern, indices_of, keys_of
 from ._tensor import SparseTensor, coalesced, from_values, implements, refused, sums, values_of

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import array_of, from_array
 from .._core.runtime.entry import public
 from ._construction import sparse_coo_tensor, sparse_csr_tensor
 from ._pattern import indices_of

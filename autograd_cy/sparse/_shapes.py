@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import array_of, from_array
 from .._functional.names import cat as _cat
 from .._types.layout import sparse_coo
 from ._pattern import Pattern, csr_pattern, indices_of, keys_of

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.layouts import declare_sparse
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.memory import declare_sparse
+from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.overrides import arm
 from .._core.ops.shapes.reshaping import replace_array
 from .._settings.autocast import rule_for

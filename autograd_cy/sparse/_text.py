@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._core.graph.tensor_arrays import array_of
+from .._core.graph.tensor import array_of
 from .._tensor.text import is_obvious, tensor_str, with_suffixes
 from ._tensor import implements
 

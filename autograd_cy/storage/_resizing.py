@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor_arrays import array_of
+from .._core.graph.tensor import array_of
 from .._core.ops.indexing.slicing import owner_of_memory, references_besides
 from .._memory import moves
 from .._memory.placeholders import placeholder

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of
+from .._core.graph.tensor import Tensor, array_of
 from .._core.ops.indexing.slicing import take_memory
 from ._names import STORAGES
 from ._typed import TypedStorage

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .._core.arrays import dtypes
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.indexing.slicing import owner_of_memory
 from .._core.runtime.entry import public
 from .._memory.placeholders import placeholder

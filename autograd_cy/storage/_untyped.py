@@ -13,8 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from .._core.arrays import dtypes
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import Tensor, array_of, from_array
 from .._core.ops.indexing.slicing import bytes_of, owner_of_memory
 from .._core.runtime.entry import public
 from .._memory import moves as _moves

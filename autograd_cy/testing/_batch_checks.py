@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import array_of, from_array
 from ..autograd import gradients
 from ..func import vmap
 from ._differences import Array

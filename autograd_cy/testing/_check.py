@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from .._core.engine.intermediates import UnknownDerivative
+from .._core.engine.functions import UnknownDerivative
 from .._core.runtime.entry import public
 from ._batch_checks import batched, batched_tangents, mapped
 from ._compare import (

@@ -13,8 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .._core.arrays import dtypes
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of
+from .._core.graph.tensor import Tensor, array_of
 from .._core.runtime.entry import public
 from .._creation.data import as_tensor
 from .._types import Size

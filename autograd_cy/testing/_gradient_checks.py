@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .._core.engine.basic_functions import UndefinedGrad
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.engine.functions import UndefinedGrad
+from .._core.graph.tensor import array_of, from_array
 from ..autograd import gradients
 from ..autograd.grad_mode import no_grad
 from ._differences import EPSILON, Array

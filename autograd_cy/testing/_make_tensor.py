@@ -9,8 +9,7 @@ import numpy as np
 from .. import random
 from .._core.arrays.dtypes import dtype as Dtype
 from .._core.arrays.dtypes import finfo_of, kind_of
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import from_array
+from .._core.graph.tensor import Tensor, from_array
 from .._core.runtime.entry import public
 from .._creation import resolve, sizes
 from .._settings.default_device import get_default

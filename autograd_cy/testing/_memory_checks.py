@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import array_of, from_array
 from ..autograd import gradients
 from ._layouts import LAYOUTS, lay_out
 from ._point import NotApplicable, to_real

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import Tensor, array_of, from_array
 from ..autograd import forward_ad, gradients
 from ..func._modules import functional_call
 from ..utils._pytree import tree_flatten, tree_leaves, tree_unflatten

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor_arrays import array_of, from_array
+from .._core.graph.tensor import array_of, from_array
 from ..autograd.graph import saved_tensors_hooks
 from ._differences import Array
 from ._point import NotApplicable

@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core.engine.task_queries import current_graph_task_id, queue_callback
-from .._core.graph.tensor import Tensor
-from .._core.graph.tensor_arrays import from_array
+from .._core.engine.engine import current_graph_task_id, queue_callback
+from .._core.graph.tensor import Tensor, from_array
 from ..autograd._saved_hooks import saved_tensors_hooks
 from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad

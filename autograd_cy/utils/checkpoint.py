@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from .._core.engine.task_queries import is_checkpoint_valid as _is_checkpoint_valid
+from .._core.engine.engine import is_checkpoint_valid as _is_checkpoint_valid
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public as _public
 from .._settings.autocast import as_now as _autocast_as_now

@@ -3,7 +3,7 @@
 import warnings
 from typing import TypeVar
 
-from .._core.graph.hooks import hooks_of_kind as _hooks_of_kind
+from .._core.graph.record import hooks_of_kind as _hooks_of_kind
 from .._core.graph.tensor import Tensor
 from .._core.runtime.handle import RemovableHandle
 

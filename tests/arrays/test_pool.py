@@ -12,7 +12,7 @@ import pytest
 from common import measures_memory
 
 import autograd_cy as ag
-from autograd_cy._core.graph.tensor_arrays import array_of
+from autograd_cy._core.graph.tensor import array_of
 from autograd_cy.memory import empty_cache, memory_stats, set_cache_limit
 
 LARGE = 1 << 20  # elements of float32: 4 MB

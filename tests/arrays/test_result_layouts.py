@@ -7,7 +7,7 @@ import pytest
 from common import IS_TORCH
 
 import autograd_cy as ag
-from autograd_cy._core.graph.tensor_arrays import array_of
+from autograd_cy._core.graph.tensor import array_of
 
 pytestmark = pytest.mark.skipif(IS_TORCH, reason="compares with PyTorch, or looks at arrays")
 

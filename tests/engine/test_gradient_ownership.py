@@ -8,7 +8,7 @@ import pytest
 from counted import SEED, SHAPE, SIDE, backward_of, constant, leaf, same, values, with_grad
 
 import autograd_cy as ag
-from autograd_cy._core.graph.tensor_arrays import array_of
+from autograd_cy._core.graph.tensor import array_of
 
 LONG = 1 << 18  # elements for which other threads may run meanwhile
 

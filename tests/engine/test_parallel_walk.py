@@ -18,7 +18,7 @@ from crossings import thresholds
 from parallel_programs import Failure, Fragile, ParallelProgram, several
 
 import autograd_cy as ag
-from autograd_cy._core.engine.task_queries import queue_callback
+from autograd_cy._core.engine.engine import queue_callback
 from autograd_cy.autograd.graph import current_node, parallel_backward
 
 PROGRAMS = int(os.environ.get("AUTOGRAD_CY_PARALLEL_PROGRAMS", "60"))

@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 import pytest
-from autograd_cy._core.parallel.thresholds import get_thresholds, set_threshold
+from autograd_cy._core.parallel.threads import get_thresholds, set_threshold
 from common import ROOT
 from crossings import LEVELS, MOST, Checker, Trials, combinations, layouts_for, levels_of, rng_of
 from op_calls import Call, run_backward, samples_of, to_numpy
@@ -47,13 +47,13 @@ BLOCKS = {
     "attention_loops.MOST_CAUSAL": 32,
     "attention_loops.LANES": 16,
     "attention_loops.RUN": 512,
-    "broadcast_sums.BLOCK": 1024,
+    "broadcast_sums.SUM_BLOCK": 1024,
     "convolutions.FEWEST": 32,
     "convolutions.LINE": 16,
     "convolutions.PATCHES": 1 << 18,  # crossed in test_convolution.py
     "convolutions.PLACES": 256,
     "convolutions.SMALL_TOTALS": 1 << 17,  # crossed in test_convolution.py
-    "broadcast_sums.ROWS": 64,
+    "broadcast_sums.RUNS": 64,
     "random_loops.TILE": 32,  # crossed in test_random_loops.py
     "cofactors.SMALL": 16,  # crossed in test_determinants.py
     "channel_convolutions.FEWEST": 64,  # crossed in test_channels_last.py, as are the next
@@ -80,12 +80,12 @@ BLOCKS = {
     "channel_taps.PLACES": 64,
     "channel_taps.TOTALS": 1 << 17,
     "channels.LONG": 1024,
-    "channels.NARROW": 4,
+    "buffers.NARROW": 4,
     "channels.TILE": 16,
     "channel_lines.VECTORS": 2,
-    "channel_columns.COLUMNS": 1024,  # crossed in test_channels_last.py, as are the next
+    "channel_columns.COLUMN_BLOCK": 1024,  # crossed in test_channels_last.py, as are the next
     "channel_columns.LARGE": 6 << 20,
-    "channel_columns.ROWS": 64,
+    "channel_columns.ROW_BLOCK": 64,
     "channel_columns.SHORT": 256,
     "channel_columns.SLICE": 1 << 14,
     "channel_columns.STRIP": 64,
@@ -98,7 +98,7 @@ BLOCKS = {
     "conv_arrays.RESULTS": 8,
     "conv_arrays.SOURCES": 4,
     "conv_arrays.WIDE": 8,
-    "cross_entropy_loops.BLOCK": 1024,
+    "label_loops.BLOCK": 1024,
     "elimination.PANEL": 16,
     "kernels.BLOCK": 512,
     "layer_norm_loops.BLOCK": 512,
@@ -112,16 +112,13 @@ BLOCKS = {
     "plane_convolutions.LANES": 32,
     "plane_loops.BLOCK": 1024,
     "plane_loops.COLUMNS": 2048,
-    "plane_loops.LANES": 32,
+    "reduction_loops.LANES": 32,
     "plane_loops.ROWS": 64,
-    "powers_of_two.BLOCK": 512,
     "recurrent_layer.TRANSPOSED_ONCE": 4,
     "recurrent_loops.LANES": 32,
     "remainders.BLOCK": 512,
     "scan_loops.COLUMNS": 256,
-    "sines.BLOCK": 1024,
-    "softmax_gradients.BLOCK": 1024,
-    "softmax_gradients.LANES": 32,
+    "sines.SINE_BLOCK": 1024,
     "softmax_gradients.SHORT": 64,
     "softmax_loops.BLOCK": 1024,
     "softmax_loops.LANES": 32,
@@ -130,19 +127,18 @@ BLOCKS = {
     "taps.LANES": 64,
     "taps.WOVEN": 15,
     "triangles.BLOCK": 16,
-    "variance_loops.BLOCK": 512,
-    "variance_loops.COLUMNS": 256,
+    "variance_loops.VARIANCE_BLOCK": 512,
+    "variance_loops.VARIANCE_COLUMNS": 256,
     "panels.DEPTH": 320,
     "panels.FEW_ROWS": 128,
     "variance_loops.COPIED": 4,
-    "variance_loops.LANES": 32,
-    "variance_loops.ROWS": 64,
+    "variance_loops.VARIANCE_ROWS": 64,
     "ufunc_loops.WIDE": 512,
 }
 # How finely work is shared, and what counts no elements: flags, dimensions, objects, lines of code.
 NO_SIZES = {
     "batched": "MAX_DIMS",
-    "buffers": "SHELVES SHELF_SIZE SPARE_DIMS",
+    "buffers": "SHELVES SHELF_SIZE SPARE_DIMS MAX_DIMS",
     "channel_convolutions": "SLICES TO_AN_ELEMENT",
     "channel_columns": "SLICES",
     "channel_dots": "TO_AN_ELEMENT",
@@ -156,34 +152,27 @@ NO_SIZES = {
     "duals": "MOST_LEVELS",
     "module_slots": "FEW",
     "node_costs": "KINDS RECORDS HOOKED LONG RETRIED SURE SAMPLED",
-    "own": "TENSORS NODES ARRAYS CODES NUMBERS STORES",
     "update_loops": "KEPT NUMBERS OPTIONS SCALARS",
     "embedding": "MAX_DIMS",
-    "engine": "NESTED_IN_ONE_THREAD MOST_NOTES MOST_FRAMES",
-    "events": "LONG MAX_FRAMES MEMORY SHAPES STACKS",
+    "engine": "NESTED_IN_ONE_THREAD MOST_NOTES MOST_FRAMES SIGNAL_INTERVAL",
+    "events": "LONG MAX_FRAMES MEMORY SHAPES STACKS CAPACITY",
     "extreme_gradients": "MOST",  # elements that 32 bits count
     "freed": "KEPT LARGEST",
     "gemm": "TO_AN_ELEMENT STRIPES LANES",
-    "graph_task": "SIGNAL_INTERVAL",
     "guard": "FEW_NOTES",
     "holdings": "GRAPH_ALONE MAX_FOREIGN SKIPPED",
     "inplace": "HELD",
     "intermediates": "MOST",
-    "lifetime": "MAX_SPARES TENSOR NODE",
     "location": "REMEMBERED",
     "loops": "MAX_OPERANDS",
-    "loss_node": "NONE MEAN SUM",
-    "node": "BOXED",
+    "node": "BOXED OUTPUT_SLOT",
     "op_hooks": "DEBUG_LEVEL",
-    "operands": "CACHED_NUMBERS",
-    "orders": "MAX_DIMS",
     "random_fills": "MOST_DIMS MOST_ELEMENTS",  # test_random_refusals.py has sizes beyond
     "random_loops": "WEIGHT",
     "overrides": "SUBCLASSES WATCHED",
     "padding": "LONG",
     "panels": "ALIASED BY_ROWS HELD LINE MOST SHORT",  # crossed in test_panels.py
     "plane_convolutions": "FEW MARGIN STRIPS",
-    "pointwise_node": "A B C Y",
     "polynomials": "LIMIT",
     "pool": "ALIGNMENT SPAN",
     "quotients": "DEEPEST",
@@ -191,20 +180,21 @@ NO_SIZES = {
     "recorder": "MOST N_OPTIONS",
     "recurrent_layers": "GATE",
     "recursion": "LEVELS_PER_CALL",
-    "reduction_node": "SAVES_NOTHING SAVES_INPUT SAVES_OUTPUT",
-    "region": "EFFORT MAX_DIMS",
-    "rings": "CAPACITY DETAILS",
+    "region": "EFFORT",
+    "rings": "DETAILS",
     "row_zeros": "FEWER",  # crossed in test_row_zeros.py
     "rules": "MOST_REPEATED",
-    "saved": "OUTPUT_SLOT",
     "take": "MAX_DIMS",
     "taps": "AS_THEY_ARE",
     "tensor": "ANY_TYPE",
     "threads": "UNIT LARGEST_CHUNK CHUNKS",
-    "selection": "FEW",  # crossed in test_topk.py
     "topk": "MANY",  # crossed in test_topk.py
     "versions": "REMEMBERED",
     "window_loops": "EXACT SHORT",  # crossed in test_pooling.py
+    "nodes": "NONE MEAN SUM A B C Y",
+    "record": "CACHED_NUMBERS",
+    "sums": "SAVES_NOTHING SAVES_INPUT SAVES_OUTPUT",
+    "ordering_loops": "FEW",  # crossed in test_topk.py
 }
 SIZES = sorted({n for size in BLOCKS.values() if size < 4096 for n in (size - 1, size, size + 1) if n > 1})  # of 1 no variance
 LINE = re.compile(r"^    (\w+)(?: = ([^#\n]+))?", re.MULTILINE)

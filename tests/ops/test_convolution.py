@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 import pytest
-from autograd_cy._core.kernels.panels import use_panels
+from autograd_cy._core.kernels.gemm import use_panels
 from crossings import kernel_threads, thresholds
 from op_rows_conv import conv, conv_transpose
 

@@ -7,7 +7,7 @@ import pytest
 from common import differs, leaf, tangent
 
 import autograd_cy as torch
-from autograd_cy._core.graph.tensor_arrays import array_of
+from autograd_cy._core.graph.tensor import array_of
 
 F = torch.nn.functional
 REDUCTIONS = ["none", "mean", "sum"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autograd_cy as ag
-from autograd_cy._core.graph.tensor_arrays import array_of
+from autograd_cy._core.graph.tensor import array_of
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from autograd_cy._core.kernels.taps import Taps
+from autograd_cy._core.kernels.sampling_loops import Taps
 
 import autograd_cy as ag
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import autograd_cy as torch
-from autograd_cy._core.graph.tensor_arrays import array_of
+from autograd_cy._core.graph.tensor import array_of
 from autograd_cy.memory import memory_stats
 
 LAYOUTS = {

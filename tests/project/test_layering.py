@@ -30,12 +30,12 @@ FAMILIES = [
 
 # Function pointers that a folder calls and one above it fills in: an arrow upwards that no import shows.
 POINTERS = {
-    "engine.engine.run_in_parallel": "engine.sharing",
-    "graph.accumulate_grad.accumulate": "engine.input_buffer",
-    "graph.saved.tangents_of": "engine.node_tangents",
-    "graph.operators.step": "ops.overrides",
-    "graph.tensor.renew": "writes.views",
-    "runtime.reentry.turn_taker": "engine.parallel_walk",
+    "engine.engine.run_in_parallel": "engine.parallel_walk",
+    "graph.node.accumulate": "engine.engine",
+    "graph.node.tangents_of": "engine.engine",
+    "graph.context.step": "ops.overrides",
+    "graph.tensor.renew": "writes.inplace",
+    "runtime.state.turn_taker": "engine.parallel_walk",
 }
 
 # The private folders of the facade that are below its public modules, lowest first. All others may import from each other, but
@@ -43,14 +43,8 @@ POINTERS = {
 ROOMS = ["_compat", "_types", "_creation", "_random", "_memory"]
 ROOM_OF = {"random": "_random", "torch_version": "_compat"}  # public modules that belong to one of them
 
-# The only circle: a tensor knows the node that made it, a node the tensors that it saved. Their parts belong to it.
-PAIR = {
-    f"_core.graph.{module}"
-    for module in (
-        *("tensor", "tensor_arrays", "tensor_class", "tensor_gradient", "tensor_life", "tensor_views"),
-        *("node", "node_attributes", "node_hooks", "node_life", "accumulate_grad", "saved", "saved_tensor", "freed"),
-    )
-}
+# The only circle: a tensor knows the node that made it, a node the tensors that it saved.
+PAIR = {"_core.graph.tensor", "_core.graph.node"}
 
 FROM = re.compile(r"^[ \t]*from[ \t]+(\.*)([\w.]*)[ \t]+c?import[ \t]+(\([^)]*\)|[^\n;]+)", re.MULTILINE)
 PLAIN = re.compile(r"^[ \t]*c?import[ \t]+([^\n;]+)", re.MULTILINE)

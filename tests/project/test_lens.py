@@ -21,7 +21,7 @@ from tools.lens.sources import HELPERS, Spot, c_functions_of, functions_of, owne
 from tools.lens.summary import as_table, as_text, summarize
 
 SAMPLE = Path(__file__).with_name("samples") / "callgrind.out.1"
-TENSOR = "autograd_cy/_core/graph/tensor_life.pyx"
+TENSOR = "autograd_cy/_core/graph/tensor/tensor_life.pyx"
 LIBRARY = "/somewhere/autograd_cy/_core/_library.so"
 
 
@@ -262,7 +262,7 @@ def test_a_workload_is_recorded(recorded_here):
     assert sum(summary.owners.values()) == profile.total
     assert {"core" if has_names else HELPERS, "Python"} <= set(summary.owners)
     if has_names:
-        spot = ("core", "autograd_cy/_core/graph/node_life.pyx", "make_node")
+        spot = ("core", "autograd_cy/_core/graph/node/node_life.pyx", "make_node")
         (row,) = [row for row in summary.rows if row.spot[:3] == spot]
         assert row.calls in (100, None)     # None: inlined
     assert max(map(len, as_text(summary, profile.title).splitlines())) <= 100

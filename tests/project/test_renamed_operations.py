@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import autograd_cy as ag
-from autograd_cy._core.graph.tensor_class import attached
+from autograd_cy._core.graph.tensor import attached
 from autograd_cy._core.ops.operations import OPS
 from autograd_cy._core.ops.out_rules import OUT_RULES, OVERLAP_RULES
 from autograd_cy._core.ops.registry import BY_FUNCTION

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from autograd_cy._core.runtime.faults import fail_allocations, stop_failing
+from autograd_cy._core.runtime.state import fail_allocations, stop_failing
 from common import in_threads
 from fault_scenarios import SCENARIOS, leaf
 from fault_writes import DIRTY, MODES, TARGETS, UNRECORDED, WRITES, Unmarked, UnmarkedTangent, operands, prepared, state_of
@@ -14,10 +14,10 @@ from op_calls import Call, one_dtype, samples_of, seeds_for
 from opinfo import DIFFERENTIABLE
 
 import autograd_cy as ag
-from autograd_cy._core.graph import duals
+from autograd_cy._core.graph import context
 from autograd_cy._core.inspection.recorder import Recorder
 from autograd_cy._core.recording.events import is_recording
-from autograd_cy._core.runtime import lifetime, modes, state
+from autograd_cy._core.runtime import state
 
 pytestmark = [
     pytest.mark.skipif(not state.is_debug_build(), reason="allocations can be made to fail in the debug build only"),
@@ -112,11 +112,11 @@ def set_gradients(leaves, gradients) -> None:
 
 def modes_that_are_on() -> list[str]:
     names = ["NO_GRAD", "INFERENCE", "ANOMALY", "DETECT_NAN", "ONE_THREAD"]
-    found = [name for name in names if modes.are_on(modes.mode_bit(name))]
+    found = [name for name in names if state.are_on(state.mode_bit(name))]
     packed: list = []
     with ag.autograd.graph.saved_tensors_hooks(lambda t: packed.append(t) or t, lambda t: t, compose=True):
         leaf(2).exp()
-    return found + ["forward mode"] * bool(duals.dual_depth()) + ["saved hooks"] * (len(packed) != 1)
+    return found + ["forward mode"] * bool(context.dual_depth()) + ["saved hooks"] * (len(packed) != 1)
 
 
 def sweep(make: Callable, failing: int) -> int:
@@ -150,11 +150,11 @@ def test_failing_allocations_leave_nothing_half_done(name, failing):
     if failing == ALL and name in CRASHES_IN_CPYTHON:
         pytest.skip("CPython crashes")
     gc.collect()
-    alive = lifetime.live_objects()
+    alive = state.live_objects()
     assert sweep(SCENARIOS[name], failing) > 15
     assert not is_recording()
     gc.collect()
-    assert lifetime.live_objects() == alive or name in LEAKS_IN_CPYTHON
+    assert state.live_objects() == alive or name in LEAKS_IN_CPYTHON
 
 
 @pytest.mark.parametrize("row", DIFFERENTIABLE, ids=lambda row: row.name)

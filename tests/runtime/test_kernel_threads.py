@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from autograd_cy._core.parallel.blas_threads import is_held_to_one
+from autograd_cy._core.parallel.threads import is_held_to_one
 from common import in_threads
 from op_calls import Call, run_backward, samples_of, to_numpy
 from op_case import Sample, map_arrays

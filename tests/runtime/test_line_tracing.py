@@ -93,7 +93,7 @@ def test_the_lines_of_the_core_are_traced(traced):
     assert traced(trace) == expected
     assert {file for file, _ in seen} >= {"tensor.pyx", "node.pyx", "engine.pyx", "hooks.pyx", "function_node.pyx"}
     events = seen["tensor_life.pyx", "new_tensor"]
-    text = (ROOT / CORE / "graph" / "tensor_life.pyx").read_text(encoding="utf-8").splitlines()
+    text = (ROOT / CORE / "graph" / "tensor" / "tensor_life.pyx").read_text(encoding="utf-8").splitlines()
     calls = [line for event, line in events if event == "call"]
     assert "new_tensor(" in text[calls[0] - 1]
     assert [event for event, _ in events].count("return") == len(calls)
@@ -172,7 +172,7 @@ def test_coverage_counts_lines_of_the_core(tmp_path):
     assert run.returncode == 0, run.stdout + run.stderr
     report = subprocess.run([*coverage, "report", f"--rcfile={settings}"], **where)
     assert report.returncode == 0, report.stdout + report.stderr
-    (line,) = [line for line in report.stdout.splitlines() if line.startswith(os.path.join(CORE, "engine", "engine.pyx"))]
+    (line,) = [line for line in report.stdout.splitlines() if line.startswith(os.path.join(CORE, "engine", "engine", "engine.pyx"))]
     statements, missed, share = line.split()[1:]
     assert int(statements) > 100 and 0 < int(missed) < int(statements) and 10 < int(share.rstrip("%")) < 100
 

@@ -11,7 +11,7 @@ import random
 from dataclasses import dataclass, fields
 
 import numpy as np
-from autograd_cy._core.parallel.thresholds import TABLE, set_threshold
+from autograd_cy._core.parallel.threads import TABLE, set_threshold
 from op_calls import assert_unwritten
 
 import autograd_cy as ag

@@ -176,5 +176,5 @@ def state_of(tensors: list[ag.Tensor], places: list) -> list[tuple]:
 
 
 def tangent_bytes(x: ag.Tensor) -> bytes | None:
-    tangent = forward_ad.unpack_dual(x).tangent if ag._core.graph.duals.dual_depth() else None
+    tangent = forward_ad.unpack_dual(x).tangent if ag._core.graph.context.dual_depth() else None
     return None if tangent is None else tangent.numpy(force=True).tobytes()

@@ -42,7 +42,7 @@ REDUCTION = [
     Place("autograd_cy/_core/ops/reductions/toy_energy.pyx", '''\
 """A toy: the sum of squares."""
 
-from autograd_cy._core.graph.arguments cimport tensor_argument
+from autograd_cy._core.graph.record cimport tensor_argument
 
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.registry import op
@@ -74,11 +74,10 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.arguments cimport as_tensor
-from autograd_cy._core.graph.record cimport record_linear
+from autograd_cy._core.graph.record cimport as_tensor, record_linear
 from autograd_cy._core.graph.tensor cimport Tensor
 
-from autograd_cy._core.batching.rule_kinds import on_values
+from autograd_cy._core.batching.rules import on_values
 from autograd_cy._core.ops.registry import op
 
 

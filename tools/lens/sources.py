@@ -59,8 +59,10 @@ def spot_of_symbol(name: str) -> Spot:
     parts = name.split(".")
     for n in range(len(parts) - 1, 2, -1):
         function = ".".join(parts[n:])
-        for suffix in (".pyx", ".pxd"):
-            file = source_file(str(Path(*parts[:n]).with_suffix(suffix)))
+        module = Path(*parts[:n])
+        included = [path.relative_to(ROOT) for path in sorted((ROOT / module).glob("*.pyx"))]  # its parts
+        for path in (module.with_suffix(".pyx"), *included, module.with_suffix(".pxd")):
+            file = source_file(str(path))
             if file and function in source(file).functions:
                 return Spot("core", file, function, 0)
     return Spot(HELPERS, "", name, 0)

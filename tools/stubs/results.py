@@ -273,5 +273,5 @@ FUNCTIONS = {
 }
 
 # Compiled modules that the facade imports for what they do when they are loaded.
-FOR_EFFECT = ["autograd_cy._core.engine.node_tangents", "autograd_cy._core.engine.quotients"]
+FOR_EFFECT = ["autograd_cy._core.engine.engine", "autograd_cy._core.engine.engine"]
 

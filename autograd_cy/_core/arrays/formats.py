@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .channels import suggests_channels_last, with_channels_last
+from .buffers import suggests_channels_last, with_channels_last
 
 
 class memory_format:

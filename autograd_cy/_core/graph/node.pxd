@@ -1,12 +1,14 @@
-"""Node: one recorded operation, with edges to the nodes of its inputs."""
+"""Node: edges, saved tensors, hooks and life; AccumulateGrad, the node of a leaf."""
 
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject
 
-from autograd_cy._core.graph.versions cimport VersionCounter
+from autograd_cy._core.graph.memory cimport Guard, VersionCounter
+from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.free_threading cimport is_unset, load_int, load_pointer
-from autograd_cy._core.runtime.lifetime cimport Link
+from autograd_cy._core.runtime.state cimport Link
 
+# in node.pyx
 
 cdef struct Scratch:
     void *task              # the GraphTask that this scratch belongs to, or NULL; see NOTE [Scratch] in graph_task.pyx
@@ -105,7 +107,6 @@ cdef class NodeHooks:
     cdef object post_accumulate     # of a leaf
 
 
-cdef int check_gradients(Node node, tuple gradients) except -1
 cdef object linear_operation(Node node)
 cdef int note_output_sizes(Node node, int number, tuple sizes) except -1
 cdef int check_output_sizes(Node node, object g) except -1
@@ -149,3 +150,109 @@ cdef extern from *:
 
 cdef inline object held_at(PyObject **place):
     return <object> load_pointer(<void **> place)
+
+# in node_life.pyx
+cdef Node make_node(PyTypeObject *node_class, void *table)
+cdef void *method_table(Node node) noexcept
+
+# in node_hooks.pyx
+cdef NodeHooks hooks_of(Node node)
+cdef NodeHooks existing_hooks(Node node)
+cdef NodeHooks existing_hooks_of_leaf(Tensor leaf)
+cdef NodeHooks hooks_of_tensor(Tensor tensor)
+
+cdef inline bint has_hooks(Node node) noexcept:
+    """Whether the node may have hooks (`existing_hooks` tells for sure)."""
+    return has_node_extras(node) or type(node) is AccumulateGrad
+
+# in accumulate_grad.pyx
+
+cdef class AccumulateGrad(Node):
+    pass                            # the leaf is in `saved0`, so it has Node's size
+
+
+cdef inline Tensor leaf_of(Node node):
+    return <Tensor> node.saved0
+
+
+ctypedef int (*Accumulate)(Tensor leaf, object g, bint recorded) except -1
+cdef Accumulate accumulate      # input_buffer.pyx sets it
+
+cpdef Node gradient_node(Tensor tensor)
+cdef int connect(Node node, Tensor source) except -1
+
+# in saved.pyx
+
+cdef enum:
+    OUTPUT_SLOT = 2                 # where an output is saved
+
+cdef int save_input(Node node, int slot, Tensor tensor) except -1
+cdef int save_number(Node node, int slot, Tensor number) except -1
+cdef int save_output(Node node, Tensor tensor) except -1
+cdef int save_elsewhere(Node node, cnp.ndarray before, Tensor tensor) except -1
+cdef object unpack(Node node, int slot)
+cdef cnp.ndarray saved_array(Node node, int slot)
+cdef cnp.ndarray saved_like(Node node, int slot, cnp.ndarray g)
+cdef bint take(Node node, int slot, PyObject *array) except -1
+cdef object slot_value(Node node, int slot)
+cdef int fill_slot(Node node, int slot, SlotKind kind, object value) except -1
+cdef object freed_error(Node node)
+cdef object stale_error(Node node, Tensor tensor, long expected)
+cdef int give_tangent(Node node, Tensor output) except -1
+
+cdef int keep_tangents(Node node, tuple tangents, long long level) except -1
+
+# the tangents of a node's outputs (of those that are not None), from the inputs' tangents
+ctypedef tuple (*TangentsOf)(Node node, tuple tangents, tuple outputs)
+cdef TangentsOf tangents_of         # engine/node_tangents.pyx sets it
+
+# in saved_tensor.pyx
+
+cdef class Packed:
+    """The result of pack hooks, and the data for making a Tensor from the result of the unpack hooks."""
+    cdef tuple pairs                # of hooks, in the order of packing
+    cdef object data
+    cdef str slot
+    cdef Tensor history             # of an input: a Tensor without data at its place in the graph, with its tangents
+    cdef tuple shape
+    cdef int dtype_code
+    cdef bint dense                 # the saved array was C-contiguous, which the operation may rely on
+
+
+cdef class SavedTensor:
+    """One saved tensor with its extra state: hooks, a guard, or a user's handle. A Function always uses it."""
+    cdef Guard guard                # keeps the array read-only, or None
+    cdef object value               # a Tensor; an array if it is an output; Packed if it has hooks
+    cdef VersionCounter counter     # of an output
+    cdef long version
+    cdef int output_number
+    cdef bint released              # the node released it
+    cdef object node                # a weak reference to the node, if a user has the handle
+
+    cdef Node owner(self)
+    cdef Tensor tensor(self, Node node)
+    cdef object restored(self, Node node)
+    cdef int pack(self, tuple pairs, Node node, str slot, Tensor tensor, Tensor given) except -1
+    cdef int release(self) except -1
+
+
+cdef SavedTensor save(object tensor, Node node)
+cdef int save_several(Node node, int slot, tuple tensors) except -1
+cdef int seal(SavedTensor saved, Node node, str slot) except -1
+cdef int refuse_inference(Node node) except -1
+cdef int seal_slots(Node node) except -1
+cdef bint unpacks(Node node) except -1
+cdef tuple handles(Node node, tuple saved)
+cdef int take_history(Tensor alias, Tensor tensor) except -1
+
+# in node_attributes.pyx
+cdef object metadata_like(object shape, object dtype)
+
+# in freed.pyx
+
+cdef class TaskRoots:
+    """What the error for a freed node needs of a running task, a GraphTask: the nodes recorded_at which it began."""
+    cdef list roots                 # they keep the graph alive
+
+
+cdef int note_backward() except -1

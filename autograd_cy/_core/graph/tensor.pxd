@@ -1,15 +1,16 @@
-"""Tensor: an array and its place in the graph."""
+"""Tensor: its data, views, gradient, class and life."""
 
 from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.dtypes cimport dtype
-from autograd_cy._core.graph.duals cimport Tangent
+from autograd_cy._core.graph.context cimport Tangent
+from autograd_cy._core.graph.memory cimport VersionCounter
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.versions cimport VersionCounter
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.free_threading cimport is_unset, load_long
-from autograd_cy._core.runtime.lifetime cimport Link
+from autograd_cy._core.runtime.state cimport Link
 
+# in tensor.pyx
 
 cdef class TensorBase:
     pass
@@ -101,3 +102,26 @@ cdef inline int make_current(Tensor x) except -1:
     if has_extras(x) and x.extras.base is not None and load_long(&x.counter.version) != load_long(&x.extras.current):
         renew(x, False)
     return 0
+
+# in tensor_views.pyx
+cdef long version_of(Tensor tensor) noexcept
+cdef void bump_version(Tensor tensor)
+cdef int count_write(Tensor tensor, str operation) except -1
+cdef void share_version(Tensor source, Tensor alias)
+cdef int link_view(Tensor source, Tensor view, int creation=*) except -1
+
+# in tensor_arrays.pyx
+cpdef Tensor from_array(cnp.ndarray array)
+cpdef Tensor sharing(cnp.ndarray array)
+cpdef cnp.ndarray array_of(Tensor tensor)
+
+# in tensor_gradient.pyx
+cdef str type_name(Tensor tensor)
+
+# in tensor_class.pyx
+cdef dict facade                # special methods that Tensor delegates, by name; set by the Python layer
+cpdef extend(str name, value)
+
+# in tensor_life.pyx
+cdef Tensor new_tensor(cnp.ndarray array)
+cdef Tensor moved_into(object cls, Tensor tensor)

@@ -12,8 +12,8 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
-from autograd_cy._core.kernels.block_products cimport Block, multiply_blocks, transposed
-from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.gemm cimport Block, multiply_blocks, transposed
+from autograd_cy._core.kernels.reduction_loops cimport real
 from autograd_cy._core.kernels.softmax_loops cimport exponential, logarithm
 from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -22,6 +22,7 @@ from autograd_cy._core.runtime.numpy_api cimport npy_intp
 cdef extern from *:
     """
     #include "clones.h"
+    #undef DECLARE_CLONED
     #define DECLARE_CLONED(real, fuse) \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_attention_softmax( \\
             real *, real *, npy_intp, npy_intp, npy_intp, npy_intp, char const *, npy_intp, npy_intp, real); \\

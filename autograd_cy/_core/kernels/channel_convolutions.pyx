@@ -14,12 +14,11 @@ import numpy as np
 
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
-from autograd_cy._core.kernels.channel_norm_loops cimport add_moments
-from autograd_cy._core.kernels.channel_statistics cimport room_of
-from autograd_cy._core.kernels.panels cimport multiply_by_panels
+from autograd_cy._core.kernels.gemm cimport multiply_by_panels
+from autograd_cy._core.kernels.norm_loops cimport add_moments, room_of
 from autograd_cy._core.kernels.patches cimport Geometry
-from autograd_cy._core.kernels.plane_loops cimport real
 from autograd_cy._core.kernels.planes cimport Planes
+from autograd_cy._core.kernels.reduction_loops cimport real
 from autograd_cy._core.parallel.threads cimport Task, parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -30,6 +29,7 @@ cnp.import_array()
 cdef extern from *:
     """
     #include "runs.h"
+    #undef DECLARE_CLONED
     #define DECLARE_CLONED(real, fuse) \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_walk_places( \\
             void const *, real *, npy_intp, npy_intp, npy_intp, real *);

@@ -3,7 +3,7 @@
 from libc.string cimport memcpy
 
 from autograd_cy._core.kernels.patches cimport Geometry
-from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.reduction_loops cimport real
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef extern from "runs.h":

@@ -16,9 +16,9 @@ from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
 from autograd_cy._core.kernels.channel_lines cimport (
     Pass, Slab, Space, copy_lines, copy_pixels, find_taps, parts_of, pass_of, prepare, slab_of, take_space, to_next_line)
-from autograd_cy._core.kernels.panels cimport PanelProduct, panel_product, vectors
+from autograd_cy._core.kernels.gemm cimport PanelProduct, panel_product, vectors
 from autograd_cy._core.kernels.patches cimport Geometry
-from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.reduction_loops cimport real
 from autograd_cy._core.parallel.threads cimport Task, parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

@@ -8,10 +8,9 @@ cimport cython
 from libc.limits cimport INT_MAX
 from libc.string cimport memset
 
-from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
-from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second
+from autograd_cy._core.arrays.buffers cimport channels_at_end, channels_second, flat, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, INT64, code_of
-from autograd_cy._core.kernels.panels cimport vectors
+from autograd_cy._core.kernels.gemm cimport vectors
 from autograd_cy._core.kernels.window_loops cimport ADDED, PUT, TAKEN, Arrival
 from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp

@@ -18,10 +18,9 @@ from libc.string cimport memcpy, memset
 
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
-from autograd_cy._core.kernels.gemm cimport Matrix, multiply
-from autograd_cy._core.kernels.panels cimport multiply_by_panels
+from autograd_cy._core.kernels.gemm cimport Matrix, multiply, multiply_by_panels
 from autograd_cy._core.kernels.patches cimport Block, Geometry, gather, scatter
-from autograd_cy._core.kernels.plane_loops cimport real, row_total
+from autograd_cy._core.kernels.reduction_loops cimport real, row_total
 from autograd_cy._core.parallel.threads cimport Task, parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

@@ -1,11 +1,12 @@
-"""Elementwise loops over strided arrays, NumPy's and ours, and the walk that calls them."""
+"""Elementwise loops over strided arrays, NumPy's and ours: the walk that calls them, copies, sums into an array, choices."""
 
 from cpython.object cimport PyObject
 
-from autograd_cy._core.arrays.orders cimport MAX_DIMS
+from autograd_cy._core.arrays.buffers cimport MAX_DIMS
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
+# in loops.pyx
 # NumPy's signature of an inner loop: `dims[0]` elements; one pointer and one stride (in bytes) per operand
 ctypedef void (*Loop)(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil
 
@@ -42,3 +43,21 @@ cdef void call_flattened(Loop loop, char **args, npy_intp n, const npy_intp *str
                          npy_intp itemsize) noexcept nogil
 cdef void copy_strided "autograd_cy_copy_strided"(char *to, npy_intp to_stride, const char *source, npy_intp stride,
                                                   npy_intp n, npy_intp itemsize) noexcept nogil
+
+# in ufunc_loops.pyx
+cdef int borrow(Kernel *kernels, object ufunc, object result_code_of) except -1
+cdef void nextafter_bf16(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil
+
+# in copies.pyx
+cdef cnp.ndarray copied(cnp.ndarray array)
+cdef cnp.ndarray reversed_rows(cnp.ndarray array)
+cdef int copy_triangles(unsigned char[:, ::1] result, const unsigned char[:, ::1] array, Py_ssize_t rows, Py_ssize_t diagonal,
+                        Py_ssize_t itemsize, bint lower) noexcept nogil
+
+# in adding.pyx
+cdef int add_into(cnp.ndarray total, cnp.ndarray array) except -1
+cdef Kernel *adding_kernel(int dtype_code) noexcept
+cdef int add_row(cnp.ndarray y, cnp.ndarray row) except -1
+
+# in choice_loops.pyx
+cdef cnp.ndarray chosen(cnp.ndarray condition, cnp.ndarray x, cnp.ndarray y, int dtype_code)

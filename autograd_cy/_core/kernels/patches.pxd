@@ -1,6 +1,6 @@
 """Sizes of a convolution, and loops between images and the patches under its kernel."""
 
-from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.reduction_loops cimport real
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef struct Geometry:               # of a convolution; missing dimensions come first, with a size of 1

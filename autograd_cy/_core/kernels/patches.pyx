@@ -10,13 +10,14 @@ Runs are short, so loops take pointers: a memoryview would cost as much as a run
 
 from libc.string cimport memset
 
-from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.reduction_loops cimport real
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 # Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:
     """
     #include "runs.h"
+    #undef DECLARE_CLONED
     #define DECLARE_CLONED(real, fuse) \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_gather_rows( \\
             void const *, void const *, real *, npy_intp, npy_intp, real *); \\

@@ -10,7 +10,7 @@ from libc.string cimport memset
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT64, code_of
 from autograd_cy._core.kernels.patches cimport Geometry
-from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.reduction_loops cimport real
 from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -22,6 +22,7 @@ cdef extern from *:
     """
     #include <string.h>
     #include "clones.h"
+    #undef DECLARE_CLONED
     #define DECLARE_CLONED(real, fuse) \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_sum_part( \\
             void const *, real const *, real const *, real *, real *, npy_intp, npy_intp); \\

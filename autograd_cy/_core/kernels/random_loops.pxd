@@ -1,9 +1,11 @@
-"""Arrays of random numbers, determined by a key."""
+"""Random numbers, and dropout."""
 
 from cython cimport floating
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from autograd_cy._core.runtime cimport numpy_api as cnp
+
+# in random_loops.pyx
 
 cdef enum Kind:
     UNIFORM
@@ -22,3 +24,6 @@ cdef void divide(double *x, Py_ssize_t n, double divisor) noexcept nogil
 cdef void scale_and_shift(double *x, Py_ssize_t n, double scale, double offset) noexcept nogil
 cdef bint are_chances(const floating *p, Py_ssize_t n) noexcept nogil
 cdef void compare(const double *numbers, const floating *p, floating *result, Py_ssize_t n) noexcept nogil
+
+# in dropout_loops.pyx
+cdef cnp.ndarray dropped(cnp.ndarray x, unsigned long long key, double p)

@@ -1,7 +1,10 @@
-"""Loops over the units of one step of a recurrent layer."""
+"""Loops of recurrent layers."""
 
-from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.matrix_views cimport Matrix
+from autograd_cy._core.kernels.reduction_loops cimport real
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
+
+# in recurrent_loops.pyx
 
 cdef enum CellKind:
     TANH = 0
@@ -24,10 +27,6 @@ cdef struct Step:               # one step; dense memory: a row for each sample,
 
 cdef inline int gates_of(CellKind kind) noexcept nogil:
     return 4 if kind == LSTM else 3 if kind == GRU else 1
-
-cdef void step_f32(void *step, Py_ssize_t first, Py_ssize_t end) noexcept nogil
-cdef void step_f64(void *step, Py_ssize_t first, Py_ssize_t end) noexcept nogil
-
 
 # shared with backward: LANES units in small local arrays, which nothing aliases
 
@@ -87,3 +86,29 @@ cdef inline void write(real *out, const real *x, npy_intp m) noexcept nogil:
     cdef npy_intp k
     for k in range(m):
         out[k] = x[k]
+
+# in recurrent_gradients.pyx
+
+cdef struct StepBack:           # dense memory, as in a Step
+    CellKind kind
+    npy_intp hidden
+    void *gates                 # all gates: the activations
+    void *state_before          # GRU: h before the step
+    void *inner                 # GRU: the state's part of the last gate
+    void *cell_before           # LSTM: c before the step
+    void *from_output           # the gradient of the output; or NULL
+    void *from_state            # the gradient of h after the step, or a part of it ...
+    void *carried               # ... LSTM: the gradient of c; GRU: the rest of it. Overwritten for the step before
+    void *to_input              # all gates: the gradient of the input's part
+    void *to_product            # all gates: the gradient of the state's part; the same array, except for GRU
+
+# in recurrent_layers.pyx
+
+cdef struct Walk:
+    int dtype_code              # float32 or float64
+    npy_intp steps
+    const npy_intp *starts      # the first row of each step, then the number of rows; a step has the first few samples
+    bint reverse                # from the last step to the first
+
+cdef void walk(Walk *way, Step *layer, Matrix *weight, char *state_before) noexcept nogil
+cdef void walk_back(Walk *way, StepBack *layer, Matrix *weight) noexcept nogil

@@ -6,7 +6,7 @@ A plane has a row for each element of the kernel, with an element of each window
 from libc.string cimport memset
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, code_of
-from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.reduction_loops cimport real
 from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
@@ -17,6 +17,7 @@ cnp.import_array()
 cdef extern from *:
     """
     #include "clones.h"
+    #undef DECLARE_CLONED
     #define DECLARE_CLONED(real, fuse) \\
         AUTOGRAD_CY_CLONED AUTOGRAD_CY_FLAT static void fuse##autograd_cy_slide_part( \\
             void const *, real *, real *, npy_intp, npy_intp);

@@ -1,9 +1,11 @@
-"""Loops of softmax, log_softmax and logsumexp over dense arrays."""
+"""Loops of softmax and log_softmax."""
 
 from libc.math cimport log, logf
 
-from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.reduction_loops cimport real
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
+
+# in softmax_loops.pyx
 
 cdef extern from "elementary.h" nogil:
     float exp_f32 "autograd_cy_exp_f32"(float) noexcept
@@ -42,3 +44,7 @@ cdef void rests_of_rows "autograd_cy_rests_of_rows"(
     const real *x, real *tops, real *rests, npy_intp rows, npy_intp n, bint finite) noexcept nogil
 cdef bint normalize(const real *x, real *y, npy_intp outer, npy_intp n, npy_intp inner, bint logarithmic) noexcept nogil
 cdef void log_sum_exp(const real *x, real *out, npy_intp rows, npy_intp n) noexcept nogil
+
+# in softmax_gradients.pyx
+cdef void normalize_gradient(const real *g, const real *y, real *out, npy_intp outer, npy_intp n, npy_intp inner,
+                             bint logarithmic, bint peaked) noexcept nogil

@@ -8,7 +8,7 @@ from libc.math cimport isfinite, pow, signbit, sqrt, sqrtf
 
 cimport cython
 
-from autograd_cy._core.kernels.plane_loops cimport real
+from autograd_cy._core.kernels.reduction_loops cimport real
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef extern from "updates.h":

@@ -1,7 +1,7 @@
 """The families that are loaded with the package: those with methods of Tensor. After this import they are in the
 table OPS. The operations of neural networks are loaded when one is first used."""
 
-from autograd_cy._core.graph.tensor_class import attached
+from autograd_cy._core.graph.tensor import attached
 from autograd_cy._core.ops.loading import load
 from autograd_cy._core.ops.overrides import disabled_torch_function, find_operators, make_overridable
 from autograd_cy._core.ops.registry import OPS

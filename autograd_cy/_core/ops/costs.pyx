@@ -2,7 +2,7 @@
 
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport dtype, result_code, to_inexact
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.tensor cimport new_tensor
 from autograd_cy._core.recording.events cimport ENGINE, begin_named, end
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

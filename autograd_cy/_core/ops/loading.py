@@ -3,8 +3,7 @@
 from itertools import islice
 from os.path import dirname
 
-from autograd_cy._core.graph.node import Node
-from autograd_cy._core.graph.node_life import finish_class
+from autograd_cy._core.graph.node import Node, finish_class
 from autograd_cy._core.modules import collector_paused, compiled_below
 from autograd_cy._core.modules import load as load_module
 from autograd_cy._core.ops.overrides import make_overridable

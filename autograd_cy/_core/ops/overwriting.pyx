@@ -7,27 +7,21 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.conversions cimport fitting
+from autograd_cy._core.arrays.buffers cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, check_cast, code_of, dtype, dtype_of
-from autograd_cy._core.graph.arguments cimport as_type, shape_of
-from autograd_cy._core.graph.guard cimport prepare_write
+from autograd_cy._core.graph.memory cimport prepare_write
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.op_hooks cimport go_on, pause
-from autograd_cy._core.graph.operands cimport common_code, number_code, operand_code, rank_of, tensor_of
-from autograd_cy._core.graph.record cimport new_node, record_all
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport (
+    as_type, common_code, go_on, new_node, number_code, operand_code, pause, rank_of, record_all, shape_of, tensor_of)
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
-from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS, thread_state
-from autograd_cy._core.writes.change cimport Change, assign, change_of
+from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS, Extent, current_mode, enter_modes, leave_modes, thread_state
 from autograd_cy._core.writes.inplace cimport (
-    LOOKED_AT, check_fits, check_memory, is_recorded_write, keep_copy, may_overlap, previous_of, result_of, written)
-from autograd_cy._core.writes.views cimport is_view_of_another
+    LOOKED_AT, Change, assign, change_of, check_fits, check_memory, is_recorded_write, is_view_of_another, keep_copy,
+    may_overlap, previous_of, result_of, written)
 
 from autograd_cy._core.batching.batched import levels_of
-from autograd_cy._core.batching.rule_kinds import batched_fill, elementwise, on_values
-from autograd_cy._core.batching.rules import refusal_of_write
+from autograd_cy._core.batching.rules import batched_fill, elementwise, on_values, refusal_of_write
 from autograd_cy._core.ops.registry import inplace_op
 from autograd_cy._core.runtime.once import warn_of_lost_imaginary_part
 

@@ -1,9 +1,8 @@
 """The table of public operations. Each declaration makes an Op, and everything else is derived from the Ops."""
 
-from autograd_cy._core.batching.rule_kinds import elementwise
-from autograd_cy._core.batching.rules import declare_rule, declare_write, rule_of, writes
+from autograd_cy._core.batching.rules import declare_rule, declare_write, elementwise, rule_of, writes
 from autograd_cy._core.graph.node import declare_linear
-from autograd_cy._core.graph.tensor_class import extend
+from autograd_cy._core.graph.tensor import extend
 from autograd_cy._core.ops.out_rules import OUT_RULES, OVERLAP_RULES
 
 OPS: dict[str, "Op"] = {}  # the public operations, by namespace and name

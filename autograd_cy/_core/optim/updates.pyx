@@ -18,24 +18,16 @@ from cpython.dict cimport PyDict_Check
 from cpython.object cimport PyObject
 from libc.string cimport memcmp, memcpy
 
-from autograd_cy._core.arrays.buffers cimport flat
+from autograd_cy._core.arrays.buffers cimport Rows, flat, is_dense, known_rows, overlaps_in_part, spans_meet
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX128, FLOAT32, FLOAT64, check_has_kernel, code_of, is_differentiable, is_half, long_word)
-from autograd_cy._core.arrays.pool cimport Rows
-from autograd_cy._core.arrays.region cimport is_dense, overlaps_in_part, spans_meet
-from autograd_cy._core.arrays.row_zeros cimport known_rows
-from autograd_cy._core.graph.guard cimport prepare_write
-from autograd_cy._core.graph.layouts cimport is_sparse
-from autograd_cy._core.graph.tangents cimport has_tangent
+from autograd_cy._core.graph.memory cimport count, is_sparse, part_of, prepare_write
+from autograd_cy._core.graph.record cimport has_tangent
 from autograd_cy._core.graph.tensor cimport Tensor, has_extras
-from autograd_cy._core.graph.versions cimport count, part_of
 from autograd_cy._core.kernels.update_loops cimport KEPT, NUMBERS, OPTIONS, RULES, SCALARS, Loop32, Loop64, Rule
 from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.inference cimport check_write
-from autograd_cy._core.runtime.location cimport here
-from autograd_cy._core.runtime.modes cimport current_mode
-from autograd_cy._core.runtime.state cimport FORWARD_AD
+from autograd_cy._core.runtime.state cimport FORWARD_AD, check_write, current_mode, here
 
 cnp.import_array()
 

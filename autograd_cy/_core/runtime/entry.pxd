@@ -1,7 +1,8 @@
-"""The entry of public functions in Python, and explanations of wrong arguments."""
+"""Python functions and classes entered through C: one frame in errors, modules of nn by their slots."""
 
 from cpython.object cimport PyObject
 
+# in entry.pyx
 ctypedef PyObject *(*Watcher)(PyObject *, PyObject **, size_t, PyObject *) except? NULL
 
 cdef int watch_entries(Watcher function, int by) except -1

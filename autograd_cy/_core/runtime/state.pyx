@@ -1,20 +1,11 @@
-"""The state of a thread: its modes and its counters (lowest layer).
+"""The state of a thread: modes, the user's place in the code, live objects, faults for tests, nested engines."""
 
-A thread-local variable in a .pxd would be duplicated in every module, so this module owns the only one and the others ask for
-its address.
-"""
-
-cdef extern from *:
-    """
-    static AUTOGRAD_CY_THREAD_LOCAL AutogradThreadState autograd_cy_local;
-    """
-    ThreadState autograd_cy_local
-
-
-cdef ThreadState *thread_state() noexcept nogil:
-    return &autograd_cy_local
-
-
-def is_debug_build():
-    """Whether the core was compiled with AUTOGRAD_CY_DEBUG=1."""
-    return DEBUG != 0
+include "state/state.pyx"
+include "state/faults.pyx"
+include "state/modes.pyx"
+include "state/inference.pyx"
+include "state/lifetime.pyx"
+include "state/own.pyx"
+include "state/location.pyx"
+include "state/recursion.pyx"
+include "state/reentry.pyx"

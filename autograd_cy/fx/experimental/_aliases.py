@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.batching.batched import all_samples, levels_of
-from ..._core.graph.tensor import Tensor
-from ..._core.graph.tensor_arrays import array_of, from_array
+from ..._core.graph.tensor import Tensor, array_of, from_array
 from ..._core.writes.inplace import shares_elements
 from ..._creation.strided import empty_strided
 from ..._ops import ops

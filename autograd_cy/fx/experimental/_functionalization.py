@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._core.graph.guard import add_watcher, memory_of, remove_watcher
+from ..._core.graph.memory import add_watcher, memory_of, remove_watcher
 from ..._core.graph.tensor import Tensor
 from ..._core.ops.overrides import calls_handed_to
 from ..._ops import overload_of

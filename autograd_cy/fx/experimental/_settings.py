@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ..._core.arrays.dtypes import get_default, set_default
-from ..._core.graph.tensor_arrays import array_of, from_array
+from ..._core.graph.tensor import array_of, from_array
 from ..._functional.queries import get_default_device, set_default_device
 from ..._random import Generator
 from ..._random.streams import default_generator

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Self
 
-from ..._core.runtime import module_slots as _slots
+from ..._core.runtime import entry as _entry
 from ..._core.runtime.entry import public as _public
 from . import _conversions, _hooks, _members, _registering, _state
 from ._hooks import _WrappedHook as _WrappedHook  # other files import it from here
@@ -93,11 +93,11 @@ class Module(
             """``forward(...)`` computes the result, in a subclass; call the module instead, which also calls its hooks."""
             raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
-        __call__ = _call_impl = _slots.call_module
+        __call__ = _call_impl = _entry.call_module
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
-        _slots.fill_slots(cls)
+        _entry.fill_slots(cls)
 
     @_public
     def train(self, mode: bool = True) -> Self:
@@ -159,7 +159,7 @@ def _call_with_hooks(module: Module, args: tuple[Any, ...], kwargs: dict[str, An
 def _look_for_common_hooks() -> None:
     """Make each call of a module check for global hooks in the current dicts of `_hooks`."""
     kinds = ("backward_hooks", "backward_pre_hooks", "forward_hooks", "forward_pre_hooks")
-    _slots.set_up(Module, tuple(getattr(_hooks, f"_global_{kind}") for kind in kinds), _call_with_hooks)
+    _entry.set_up(Module, tuple(getattr(_hooks, f"_global_{kind}") for kind in kinds), _call_with_hooks)
 
 
 class _ModuleWithCommonHooks(ModuleType):

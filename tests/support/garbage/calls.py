@@ -9,8 +9,8 @@ import warnings
 import numpy as np
 
 import autograd_cy as ag
-from autograd_cy._core.graph.duals import close_dual_level, dual_depth
-from autograd_cy._core.graph.tensor_arrays import array_of
+from autograd_cy._core.graph.context import close_dual_level, dual_depth
+from autograd_cy._core.graph.tensor import array_of
 
 from .surface import a_call
 from .values import Evil

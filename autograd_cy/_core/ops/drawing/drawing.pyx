@@ -15,16 +15,14 @@ cimport cython
 from libc.stdint cimport uint64_t
 
 from autograd_cy._core.arrays.dtypes cimport code_of, is_differentiable
-from autograd_cy._core.batching.levels cimport open_levels
-from autograd_cy._core.graph.arguments cimport shape_of
+from autograd_cy._core.batching.batched cimport open_levels
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport any_wanted, new_node, record_all
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport any_wanted, new_node, record_all, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.random_loops cimport NORMAL, UNIFORM, fill, fill_integers
 from autograd_cy._core.ops.overwriting cimport Overwriting
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.reentry cimport take_turn
+from autograd_cy._core.runtime.state cimport take_turn
 
 
 cdef class Drawn(Node):

@@ -12,18 +12,16 @@ from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport (
     BFLOAT16, BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT64, check_has_kernel, code_of, default_code, dtype, dtype_of,
     is_differentiable, to_real, type_word)
-from autograd_cy._core.batching.levels cimport current_level
-from autograd_cy._core.graph.arguments cimport shape_of
-from autograd_cy._core.graph.guard cimport prepare_write
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.batching.batched cimport current_level
+from autograd_cy._core.graph.memory cimport prepare_write
+from autograd_cy._core.graph.record cimport shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.random_loops cimport (
     NORMAL, UNIFORM, Kind, are_chances, can_fill, compare, divide, fill, fill_integers, keep_below, narrow, scale_and_shift)
 from autograd_cy._core.ops.overwriting cimport overwrite
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.state cimport OP_HOOKS, thread_state
-from autograd_cy._core.writes.change cimport Change, assign, change_of, commit
-from autograd_cy._core.writes.inplace cimport check_memory, is_recorded_write
+from autograd_cy._core.writes.inplace cimport Change, assign, change_of, check_memory, commit, is_recorded_write
 
 from autograd_cy._core.arrays.dtypes import finfo_of
 

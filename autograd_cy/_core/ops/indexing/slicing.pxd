@@ -13,10 +13,3 @@ cdef int unpack_slice(object index, Py_ssize_t *start, Py_ssize_t *end, Py_ssize
 
 cdef class ViewCopy(Node):
     pass
-
-
-cdef tuple constants_of(Node own, object function, tuple arguments)
-cdef object copied(object node_class, object function, object view_function, Tensor x, tuple arguments)
-
-# in inplace_views.pyx
-cdef int take_place(Tensor self, Tensor y) except -1

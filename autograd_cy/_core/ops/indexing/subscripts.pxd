@@ -10,17 +10,5 @@ cdef class Indexing(Node):
     cdef tuple indices(self)
 
 
-cdef bint is_mask(Tensor index) noexcept
-cdef Tensor pick(Tensor x, tuple indices)
-cdef tuple places_of(cnp.ndarray array, tuple indices)
-cdef cnp.ndarray without_leading(cnp.ndarray values)
-cdef object explained(object error, cnp.ndarray array, tuple indices, cnp.ndarray values)
-
-# in getitem.pyx
-cdef tuple place_of_index(Tensor x, object index, bint wanted)
-cdef bint stands_for_tuple(object index)
-cdef Tensor checked_index(Tensor index)
-
 # in index_put.pyx
-cdef int check_places_apart(Tensor target, tuple indices, object values, bint accumulate) except -1
 cpdef index_put_(Tensor self, indices, values, accumulate=*)

@@ -1,4 +1,1 @@
 """QR, eigenvalues, singular values, and what follows from them: least squares, determinants, norms, functions of matrices."""
-
-# in cofactors.pyx
-cdef tuple cofactor_arrays(object array)

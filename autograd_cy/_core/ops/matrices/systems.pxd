@@ -18,7 +18,6 @@ cdef int check_matrix(Tensor x, str operation, str name, bint square) except -1
 cdef int check_not_integers(Tensor x, str operation) except -1
 cdef int check_inexact(Tensor x, str operation) except -1
 cdef object ufunc(str name, object public)
-cdef object lapack(str name, object public, object array)
 cdef object converged(str operation, str name, object public, object array, str values)
 cdef tuple first_failure(object info)
 cdef int check_finite(str operation, object finite, str failure) except -1
@@ -36,6 +35,3 @@ cdef object unbroadcast(object g, tuple sizes)
 cdef object real_type_of(cnp.ndarray array)
 cdef Tensor dense(object array)
 cdef Tensor columns_first(object array)
-
-# in lu.pyx
-cdef tuple unpacked(object lu)

@@ -1,6 +1,6 @@
 """Results of operations in the memory format that an input suggests: NOTE [Channels last]."""
 
-from autograd_cy._core.graph.arguments cimport shape_of
+from autograd_cy._core.graph.record cimport shape_of
 from autograd_cy._core.graph.tensor cimport Tensor
 
 from autograd_cy._core.arrays import formats

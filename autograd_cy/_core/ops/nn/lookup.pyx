@@ -1,10 +1,9 @@
 """nn.functional.embedding: indices first, negative padding rows, and renormalization of rows."""
 
-from autograd_cy._core.graph.arguments cimport tensor_argument
+from autograd_cy._core.graph.record cimport tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.modes cimport Extent, enter_modes, leave_modes
-from autograd_cy._core.runtime.state cimport NO_GRAD
+from autograd_cy._core.runtime.state cimport NO_GRAD, Extent, enter_modes, leave_modes
 
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.nn.embedding import embedding as rows_of, embedding_renorm_

@@ -2,7 +2,7 @@
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.kernels.nll_loops cimport Totals
+from autograd_cy._core.kernels.label_loops cimport Totals
 from autograd_cy._core.ops.pointwise.nodes cimport MEAN, NONE, SUM
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
@@ -10,9 +10,6 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 cdef int reduction_of(object reduction, object size_average, object reduce) except -1
 cdef object reduced(object losses, int reduction)
 cdef int check_real(Tensor x, str kernel) except -1
-cdef cnp.ndarray number(double value, int dtype_code)
-cdef tuple of_one_shape(Tensor x, Tensor y)
-cdef object weighted(object losses, object weight, int how)
 
 # in nll_loss.pyx
 

@@ -4,7 +4,7 @@ from math import prod
 
 from autograd_cy._core.arrays.dtypes cimport INT64, code_of
 from autograd_cy._core.batching.batched cimport values_of
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.nn.losses cimport check_real
 from autograd_cy._core.ops.reductions.sums cimport values_fit
@@ -13,8 +13,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.nn.norms import (
     batch_norm as norm_of_channels, group_norm as norm_of_groups, instance_norm as norm_of_instances,
-    rms_norm as norm_of_squares,
-)
+    rms_norm as norm_of_squares)
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.joining import cat
 

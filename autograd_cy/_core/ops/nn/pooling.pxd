@@ -15,13 +15,7 @@ cdef class Pooling:
     cdef tuple counts(self, Tensor x)
 
 
-cdef tuple ints_argument(object value, str operation, str name, int position)
-cdef tuple output_sizes(object output_size, Tensor x, int dims, str operation)
 cdef int check_output_sizes(tuple sizes) except -1
-cdef int check_planes(Tensor x, int dims, str text) except -1
-cdef int check_not_empty(Tensor x, str text) except -1
-cdef npy_intp count_of(npy_intp n, npy_intp kernel, npy_intp stride, npy_intp padding, npy_intp dilation, bint ceil_mode)
-cdef str listed(tuple sizes)
 cdef bint is_int(object value)
 
 # in tapping.pyx
@@ -51,4 +45,3 @@ cdef class AdaptiveMaxPool3DBackward0(WindowMaxima):
 
 cdef tuple pooled(object node_class, Tensor x, tuple counts, tuple tables, tuple dilation, tuple constants, str kernel,
                   bint keeps=*)
-cdef object chosen(tuple results, object return_indices)

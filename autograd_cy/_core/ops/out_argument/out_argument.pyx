@@ -3,19 +3,14 @@
 Operations lack the parameter; the step of NOTE [Overrides] comes here when a call with it has failed.
 """
 
-from autograd_cy._core.arrays.buffers cimport sizes_of
-from autograd_cy._core.arrays.conversions cimport check_depth
+from autograd_cy._core.arrays.buffers cimport check_depth, copy_in_order, sizes_of
 from autograd_cy._core.arrays.dtypes cimport check_cast, code_of
-from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.graph.node cimport note_output_sizes
-from autograd_cy._core.graph.tangents cimport has_tangent
-from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.graph.tensor_views cimport count_write
+from autograd_cy._core.graph.record cimport has_tangent
+from autograd_cy._core.graph.tensor cimport Tensor, count_write, new_tensor, wants_grad
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.inference cimport check_write
-from autograd_cy._core.runtime.modes cimport Extent, current_mode, enter_modes, leave_modes
-from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD, OP_HOOKS, thread_state
+from autograd_cy._core.runtime.state cimport (
+    FORWARD_AD, NO_GRAD, OP_HOOKS, Extent, check_write, current_mode, enter_modes, leave_modes, thread_state)
 from autograd_cy._core.writes.inplace cimport check_memory
 
 from autograd_cy._core.ops.registry import op_of

@@ -31,14 +31,13 @@ import functools
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
-from autograd_cy._core.batching.batched_operators cimport OPERANDS, batch_level, operator_on_batch
-from autograd_cy._core.batching.levels cimport BatchLevel
-cimport autograd_cy._core.graph.operators as operators_module
-from autograd_cy._core.graph.operators cimport ITEM, NEG, RDIV, RSUB, operators
-from autograd_cy._core.graph.tensor cimport Tensor, TensorBase, tensor_type
-from autograd_cy._core.graph.tensor_class cimport extend
-from autograd_cy._core.runtime.entry cimport explain_arguments
+from autograd_cy._core.batching.batched cimport BatchLevel
+from autograd_cy._core.batching.rules cimport OPERANDS, batch_level, operator_on_batch
+cimport autograd_cy._core.graph.context as operators_module
+from autograd_cy._core.graph.context cimport ITEM, NEG, RDIV, RSUB, operators
+from autograd_cy._core.graph.tensor cimport Tensor, TensorBase, extend, tensor_type
 from autograd_cy._core.recording.events cimport Span, public_names
+from autograd_cy._core.runtime.entry cimport explain_arguments
 from autograd_cy._core.runtime.free_threading cimport store_pointer
 
 from autograd_cy._core.batching.batched import is_batched

@@ -8,16 +8,13 @@ from contextvars import ContextVar
 
 cimport cython
 
-from autograd_cy._core.arrays.conversions cimport check_depth
-from autograd_cy._core.graph.layouts cimport is_sparse
+from autograd_cy._core.arrays.buffers cimport check_depth
+from autograd_cy._core.batching.rules cimport of_samples
+from autograd_cy._core.graph.memory cimport is_sparse
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport record_view
-from autograd_cy._core.batching.sample_loop cimport of_samples
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_class cimport extend
-from autograd_cy._core.graph.tensor_life cimport moved_into, new_tensor
-from autograd_cy._core.graph.tensor_views cimport share_version
-from autograd_cy._core.runtime.recursion cimport check_room
+from autograd_cy._core.graph.tensor cimport Tensor, extend, moved_into, new_tensor, share_version
+from autograd_cy._core.runtime.state cimport check_room
 
 switched_off = ContextVar("autograd_cy overrides of subclasses", default=False)
 cdef object default_override = None        # Tensor's own

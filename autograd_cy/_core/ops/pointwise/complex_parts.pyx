@@ -5,16 +5,14 @@ import numpy as np
 cimport cython
 from cpython.object cimport PyObject
 
+from autograd_cy._core.arrays.buffers cimport copy_in_order
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of, to_complex, to_inexact, type_word)
-from autograd_cy._core.arrays.orders cimport copy_in_order
-from autograd_cy._core.graph.arguments cimport as_tensor, broadcast_sizes, shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_all
-from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.graph.zeros cimport zeroed
+from autograd_cy._core.graph.memory cimport zeroed
+from autograd_cy._core.graph.node cimport Node, save_input, save_output, unpack
+from autograd_cy._core.graph.record cimport (
+    as_tensor, broadcast_sizes, needs_node, new_node, record, record_all, shape_of, tensor_argument)
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.ops.pointwise.nodes cimport Pointwise, PointwiseNode, note_shapes, unbroadcast_tensor
 from autograd_cy._core.ops.pointwise.pointwise cimport forward, row_of, unary

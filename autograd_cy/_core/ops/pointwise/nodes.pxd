@@ -48,9 +48,9 @@ cdef class PointwiseNode(Node):
     cdef object derivative(self, object g, int i)
 
 
-cdef object gradient_of(PointwiseNode node, cnp.ndarray g, int i, Request *request)
 cdef object unbroadcast_tensor(PointwiseNode node, Tensor g, int i)
 cdef Tensor with_constants(Tensor result, tuple constants)
+
 cdef int keep_shapes(PointwiseNode node, Tensor y, Tensor a, Tensor b, Tensor c) except -1
 
 

@@ -16,9 +16,6 @@ cdef class OneOfMany(Selecting):
     pass
 
 
-cdef Tensor record_selecting(object node_class, tuple constants, Tensor x, Tensor values, Tensor indices)
-cdef object elements_at(cnp.ndarray array, object places, int dim)
-
 # in extremes.pyx
 
 cdef class Extreme(WeightedReduction):
@@ -27,7 +24,3 @@ cdef class Extreme(WeightedReduction):
 
 cdef class ExtremeOfAll(Extreme):
     pass
-
-
-cdef int check_not_empty(cnp.ndarray array, Dims dims, str operation) except -1
-cdef int check_some(cnp.ndarray array, str operation) except -1

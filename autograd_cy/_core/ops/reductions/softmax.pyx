@@ -9,26 +9,20 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, is_flat, new_array
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, LONGDOUBLE, as_dtype, code_of, is_half, to_inexact, type_word)
-from autograd_cy._core.graph.arguments cimport as_tensor
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, record2
-from autograd_cy._core.graph.saved cimport save_input, save_output, saved_like, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.graph.zeros cimport zeroed
-from autograd_cy._core.kernels.extended_loops cimport extended_log_of_sum, extended_softmax, extended_softmax_gradient
+from autograd_cy._core.graph.memory cimport zeroed
+from autograd_cy._core.graph.node cimport Node, Request, save_input, save_output, saved_like, unpack
+from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, record2
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.loops cimport Kernel
-from autograd_cy._core.kernels.reduction_gradients cimport EXPONENTIAL
-from autograd_cy._core.kernels.reduction_loops cimport Dims, count_along, reduced_sizes
-from autograd_cy._core.kernels.softmax_gradients cimport normalize_gradient
-from autograd_cy._core.kernels.softmax_loops cimport log_sum_exp, normalize
+from autograd_cy._core.kernels.reduction_loops cimport (
+    EXPONENTIAL, Dims, count_along, extended_log_of_sum, extended_softmax, extended_softmax_gradient, reduced_sizes)
+from autograd_cy._core.kernels.softmax_loops cimport log_sum_exp, normalize, normalize_gradient
 from autograd_cy._core.ops.reductions.sums cimport (
     SAVES_INPUT, SAVES_OUTPUT, FusedReduction, dim_tuple, dims_of, one_dim, record_reduction)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-from autograd_cy._core.batching.rule_kinds import Along
-from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.batching.rules import COMPOSITE, Along
 from autograd_cy._core.ops.registry import op
 
 cnp.import_array()

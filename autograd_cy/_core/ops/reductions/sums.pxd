@@ -37,18 +37,13 @@ cdef class FusedReduction(WeightedReduction):
 cdef Dims dims_of(object dim, int ndim, str operation) except? 0
 cdef int one_dim(object dim, int ndim, str operation) except -1
 cdef tuple dim_tuple(Dims dims)
-cdef object with_kept(object x, tuple sizes, Dims dims)
 cdef object in_type(object x, int dtype_code)
-cdef int type_in(cnp.ndarray array, object wanted) except -1
 cdef int sum_code(cnp.ndarray array, object wanted) except -1
 cdef bint may_need_gradient(Tensor x) except -1
 cdef Tensor record_reduction(object node_class, tuple constants, Tensor x, Tensor y, int saves)
 
 # in scaling.pyx
 cdef bint in_range(cnp.ndarray totals) noexcept
-cdef bint roots_in_range(cnp.ndarray roots) noexcept
-cdef bint zeros_are_exact(cnp.ndarray results, cnp.ndarray array, Dims dims, bint of_roots) noexcept
 cdef bint fourth_powers_fit(cnp.ndarray totals) noexcept
 cdef bint values_fit(cnp.ndarray array) except -1
-cdef bint quotients_fit(cnp.ndarray quotients, cnp.ndarray g, cnp.ndarray y)
 cdef object scales_of(object ends)

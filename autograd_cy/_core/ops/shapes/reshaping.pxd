@@ -9,8 +9,5 @@ cdef object zeros_or(object g, object like)
 # in overlaps.pyx
 cdef Tensor overlapped(Tensor windows, tuple sizes, int d, Py_ssize_t step)
 
-# in type_views.pyx
-cdef Tensor in_other_type(Tensor x, dtype target)
-
 # in other_views.pyx
 cdef tuple all_of(object first, tuple others)

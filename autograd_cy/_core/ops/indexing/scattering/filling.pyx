@@ -4,23 +4,17 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport dense_copy
-from autograd_cy._core.arrays.conversions cimport fitting
+from autograd_cy._core.arrays.buffers cimport dense_copy, fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, INT32, INT64, code_of, dtype
-from autograd_cy._core.graph.arguments cimport as_tensor, as_type, shape_of, tensor_argument, wrap_dim
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.operands cimport number_code
-from autograd_cy._core.graph.record cimport any_wanted, new_node, record_all
-from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_arrays cimport array_of
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.node cimport Node, save_input, unpack
+from autograd_cy._core.graph.record cimport (
+    any_wanted, as_tensor, as_type, new_node, number_code, record_all, shape_of, tensor_argument, wrap_dim)
+from autograd_cy._core.graph.tensor cimport Tensor, array_of, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.writes.inplace cimport check_apart
 
-from autograd_cy._core.batching.batched import all_samples, levels_of
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import all_samples, levels_of, rank_of
 from autograd_cy._core.ops.registry import inplace_op, op
 
 

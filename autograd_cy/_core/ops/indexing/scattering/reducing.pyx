@@ -6,19 +6,16 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy, sizes_of
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, FLOAT32, INT32, INT64, code_of, is_half
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, tensor_argument, wrap_dim
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport any_wanted, needs_node, new_node, record, record_all
-from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.along cimport ADD, LARGER, MULTIPLY, PUT, SMALLER, put_along
-from autograd_cy._core.kernels.take cimport all_inside
+from autograd_cy._core.graph.node cimport Node, save_input, unpack
+from autograd_cy._core.graph.record cimport (
+    any_wanted, as_tensor, needs_node, new_node, record, record_all, shape_of, tensor_argument, wrap_dim)
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.selection_loops cimport ADD, LARGER, MULTIPLY, PUT, SMALLER, all_inside, put_along
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.writes.inplace cimport check_apart
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.batching.rules import writes
 from autograd_cy._core.ops.registry import inplace_op, op
 from autograd_cy._core.ops.shapes.joining import constant_pad_nd

@@ -4,30 +4,20 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport cast, dense_copy, sizes_of
-from autograd_cy._core.arrays.conversions cimport fitting
+from autograd_cy._core.arrays.buffers cimport cast, dense_copy, fitting, forget_rows, sizes_of
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT32, INT64, code_of, is_half
-from autograd_cy._core.arrays.row_zeros cimport forget_rows
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, tensor_argument, wrap_dim
-from autograd_cy._core.graph.guard cimport prepare_write
-from autograd_cy._core.graph.layouts cimport is_sparse
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.operands cimport number_code
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
-from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.graph.tensor_views cimport count_write
-from autograd_cy._core.kernels.along cimport ADD, PUT, put_along
-from autograd_cy._core.kernels.take cimport add_at, all_inside
+from autograd_cy._core.graph.memory cimport is_sparse, prepare_write
+from autograd_cy._core.graph.node cimport Node, save_input, unpack
+from autograd_cy._core.graph.record cimport (
+    as_tensor, needs_node, new_node, number_code, record_all, shape_of, tensor_argument, wrap_dim)
+from autograd_cy._core.graph.tensor cimport Tensor, count_write, new_tensor
+from autograd_cy._core.kernels.selection_loops cimport ADD, PUT, add_at, all_inside, put_along
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.inference cimport check_write
-from autograd_cy._core.runtime.modes cimport current_mode
-from autograd_cy._core.runtime.state cimport NO_GRAD
+from autograd_cy._core.runtime.state cimport NO_GRAD, check_write, current_mode
 from autograd_cy._core.writes.inplace cimport check_apart
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.batching.rules import writes
 from autograd_cy._core.ops.registry import inplace_op, op
 

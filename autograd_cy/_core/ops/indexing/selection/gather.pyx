@@ -9,18 +9,15 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT32, INT64, code_of
 from autograd_cy._core.batching.batched cimport zeros_as
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, wrap_dim
-from autograd_cy._core.graph.layouts cimport sparse_gradient
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record
-from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.along cimport ADD, put_along, take_along
-from autograd_cy._core.kernels.take cimport add_rows, all_inside, positions, take_rows, zeros
+from autograd_cy._core.graph.memory cimport sparse_gradient
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, unpack
+from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, shape_of, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.selection_loops cimport (
+    ADD, add_rows, all_inside, positions, put_along, take_along, take_rows, zeros)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.joining import stack
 

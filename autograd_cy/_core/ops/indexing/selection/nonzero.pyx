@@ -7,17 +7,13 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport sizes_of
 from autograd_cy._core.arrays.dtypes cimport BOOL, code_of
 from autograd_cy._core.batching.batched cimport zeros_as
-from autograd_cy._core.graph.arguments cimport as_tensor, broadcast_sizes, shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, shown
-from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, unpack
+from autograd_cy._core.graph.record cimport (
+    as_tensor, broadcast_sizes, needs_node, new_node, record, shape_of, shown, tensor_argument)
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rule_kinds import Along
-from autograd_cy._core.batching.rules import COMPOSITE
-from autograd_cy._core.batching.sample_loop import sample_by_sample
+from autograd_cy._core.batching.rules import COMPOSITE, Along, sample_by_sample
 from autograd_cy._core.ops.registry import op
 
 

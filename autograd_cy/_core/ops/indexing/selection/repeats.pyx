@@ -5,15 +5,12 @@ from math import prod
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, INT32, INT64, code_of
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, tensor_argument, wrap_dim
-from autograd_cy._core.graph.record cimport shown
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport as_tensor, shape_of, shown, tensor_argument, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.arrays import formats
-from autograd_cy._core.batching.rule_kinds import on_values
-from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.batching.rules import COMPOSITE, on_values
 from autograd_cy._core.ops.registry import inplace_op, op
 from autograd_cy._core.ops.shapes.reshaping import sizes_argument
 

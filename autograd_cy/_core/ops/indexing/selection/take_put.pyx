@@ -4,18 +4,14 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport dense_copy
+from autograd_cy._core.arrays.buffers cimport copy_in_order, dense_copy
 from autograd_cy._core.arrays.dtypes cimport INT64, code_of
-from autograd_cy._core.arrays.orders cimport copy_in_order
 from autograd_cy._core.batching.batched cimport zeros_as
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, tensor_argument, wrap_dim
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport any_wanted, needs_node, new_node, record, record_all
-from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_arrays cimport array_of
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.take cimport add_at, take_rows
+from autograd_cy._core.graph.node cimport Node, save_input, unpack
+from autograd_cy._core.graph.record cimport (
+    any_wanted, as_tensor, needs_node, new_node, record, record_all, shape_of, tensor_argument, wrap_dim)
+from autograd_cy._core.graph.tensor cimport Tensor, array_of, new_tensor
+from autograd_cy._core.kernels.selection_loops cimport add_at, take_rows
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.writes.inplace cimport check_apart

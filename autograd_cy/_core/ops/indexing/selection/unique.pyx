@@ -6,16 +6,14 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast, sizes_of
 from autograd_cy._core.arrays.dtypes cimport BFLOAT16, BOOL, COMPLEX64, FLOAT32, INT64, code_of, type_word
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, wrap_dim
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport new_node, record_all, shown
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport as_tensor, new_node, record_all, shape_of, shown, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.reductions.sums cimport may_need_gradient
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
-from autograd_cy._core.batching.sample_loop import sample_by_sample
+from autograd_cy._core.batching.batched import rank_of
+from autograd_cy._core.batching.rules import sample_by_sample
 from autograd_cy._core.ops.registry import op
 
 

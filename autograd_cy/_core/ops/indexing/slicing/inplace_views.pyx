@@ -7,16 +7,11 @@ base, which does not change.
 cimport cython
 
 from autograd_cy._core.batching.batched cimport BatchedTensor
-from autograd_cy._core.graph.hooks cimport drop_retained, retain_at, retained_at
 from autograd_cy._core.graph.node cimport NodeHooks
-from autograd_cy._core.graph.op_hooks cimport go_on, pause
-from autograd_cy._core.graph.record cimport new_node, record_all
-from autograd_cy._core.graph.tensor cimport Tensor, extras_of_tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.graph.tensor_views cimport count_write, version_of
+from autograd_cy._core.graph.record cimport drop_retained, go_on, new_node, pause, record_all, retain_at, retained_at
+from autograd_cy._core.graph.tensor cimport Tensor, count_write, extras_of_tensor, new_tensor, version_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.writes.inplace cimport is_recorded_write, previous_of
-from autograd_cy._core.writes.views cimport is_view_of_another
+from autograd_cy._core.writes.inplace cimport is_recorded_write, is_view_of_another, previous_of
 
 from autograd_cy._core.ops.registry import inplace_op
 from autograd_cy._core.ops.shapes.reshaping import squeeze, t, transpose, unsqueeze

@@ -4,16 +4,12 @@ import numpy as np
 
 from cpython.object cimport PyObject
 
-from autograd_cy._core.arrays.buffers cimport typed_view
-from autograd_cy._core.arrays.region cimport measure
-from autograd_cy._core.graph.guard cimport owner_of
+from autograd_cy._core.arrays.buffers cimport measure, typed_view
+from autograd_cy._core.graph.memory cimport owner_of
 from autograd_cy._core.graph.record cimport new_node, record_all
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport moved_into, new_tensor
-from autograd_cy._core.graph.tensor_views cimport count_write
+from autograd_cy._core.graph.tensor cimport Tensor, count_write, moved_into, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.writes.inplace cimport is_recorded_write, previous_of
-from autograd_cy._core.writes.views cimport is_view_of_another
+from autograd_cy._core.writes.inplace cimport is_recorded_write, is_view_of_another, previous_of
 
 from autograd_cy._core.ops.pointwise.elementwise import NotImplementedBackward
 

@@ -4,18 +4,15 @@ from operator import itemgetter, methodcaller
 
 cimport cython
 
+from autograd_cy._core.arrays.buffers cimport copy_in_order
 from autograd_cy._core.arrays.dtypes cimport INT64, code_of, type_word
-from autograd_cy._core.arrays.orders cimport copy_in_order
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport any_wanted, new_node, record_all
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport any_wanted, as_tensor, new_node, record_all, shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
-from autograd_cy._core.batching.rule_kinds import Along
-from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.batching.batched import rank_of
+from autograd_cy._core.batching.rules import COMPOSITE, Along
 from autograd_cy._core.ops.registry import op
 
 

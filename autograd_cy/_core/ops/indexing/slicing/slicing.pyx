@@ -4,16 +4,13 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of
-from autograd_cy._core.graph.arguments cimport shape_of
+from autograd_cy._core.batching.rules cimport of_samples
 from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear
-from autograd_cy._core.batching.sample_loop cimport of_samples
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.graph.tensor_views cimport link_view
-from autograd_cy._core.kernels.adding cimport add_into
-from autograd_cy._core.kernels.broadcast_sums cimport overlaps_shifted
-from autograd_cy._core.kernels.take cimport selected, sliced, zeros
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, link_view, new_tensor
+from autograd_cy._core.kernels.loops cimport add_into
+from autograd_cy._core.kernels.reduction_loops cimport overlaps_shifted
+from autograd_cy._core.kernels.selection_loops cimport selected, sliced, zeros
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.graph.node import declare_added_to_part

@@ -4,23 +4,18 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport strided_view
+from autograd_cy._core.arrays.buffers cimport copy_in_order, strided_view
 from autograd_cy._core.arrays.dtypes cimport code_of
-from autograd_cy._core.arrays.orders cimport copy_in_order
-from autograd_cy._core.batching.batched cimport at_level_or_expanded, batched, level_of
-from autograd_cy._core.batching.levels cimport BatchLevel
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, tensor_argument, wrap_dim
-from autograd_cy._core.graph.guard cimport offset_of, room_of
+from autograd_cy._core.batching.batched cimport BatchLevel, at_level_or_expanded, batched, level_of
+from autograd_cy._core.graph.memory cimport offset_of, room_of
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport any_wanted, new_node, record_all, record_view
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_class cimport extend
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport (
+    any_wanted, as_tensor, new_node, record_all, record_view, shape_of, tensor_argument, wrap_dim)
+from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.ops.shapes.reshaping cimport overlapped
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched import first_value
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import first_value, rank_of
 from autograd_cy._core.batching.rules import declare_rule
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.joining import cat

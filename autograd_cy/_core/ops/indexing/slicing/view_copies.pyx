@@ -2,7 +2,7 @@
 
 cimport cython
 
-from autograd_cy._core.graph.arguments cimport as_tensor, wrap_dim
+from autograd_cy._core.graph.record cimport as_tensor, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

@@ -2,12 +2,10 @@
 
 from autograd_cy._core.arrays.buffers cimport dense_copy
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.op_hooks cimport go_on, pause
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
-from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport go_on, needs_node, new_node, pause, record_all
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, wants_grad
 
-from autograd_cy._core.graph.node_attributes import declare_outputs, like_output
+from autograd_cy._core.graph.node import declare_outputs, like_output
 
 
 cdef class ViewCopy(Node):

@@ -8,12 +8,11 @@ and are moved to their places.
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, UINT8, code_of
-from autograd_cy._core.batching.batched_call cimport BatchedCall
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_arrays cimport from_array
+from autograd_cy._core.batching.batched cimport BatchedCall
+from autograd_cy._core.graph.tensor cimport Tensor, from_array
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.batching.rules import declare_rule
 
 

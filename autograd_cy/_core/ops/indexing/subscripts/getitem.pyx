@@ -14,19 +14,15 @@ import numpy as np
 cimport cython
 from cpython.number cimport PyIndex_Check
 
-from autograd_cy._core.arrays.conversions cimport check_depth
+from autograd_cy._core.arrays.buffers cimport check_depth
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, INT32, INT64, UINT8, code_of
-from autograd_cy._core.graph.arguments cimport as_tensor, int64_of
-from autograd_cy._core.graph.operators cimport ITEM, fill_operator
-from autograd_cy._core.graph.record cimport needs_node
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.graph.tensor_views cimport link_view
+from autograd_cy._core.graph.context cimport ITEM, fill_operator
+from autograd_cy._core.graph.record cimport as_tensor, int64_of, needs_node
+from autograd_cy._core.graph.tensor cimport Tensor, link_view, new_tensor
 from autograd_cy._core.ops.indexing.slicing cimport check_row, part, row_view, unpack_slice
 from autograd_cy._core.ops.overrides cimport alias
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.modes cimport Extent, enter_modes, leave_modes
-from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD, OP_HOOKS, thread_state
+from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD, OP_HOOKS, Extent, enter_modes, leave_modes, thread_state
 
 from autograd_cy._core.ops.registry import op
 

@@ -4,15 +4,12 @@ import numpy as np
 
 cimport cython
 
+from autograd_cy._core.arrays.buffers cimport copy_in_order
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype
-from autograd_cy._core.arrays.orders cimport copy_in_order
-from autograd_cy._core.graph.arguments cimport as_tensor, as_type, shape_of
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
-from autograd_cy._core.graph.saved_tensor cimport save_several
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.take cimport add_at
+from autograd_cy._core.graph.node cimport Node, save_several
+from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record_all, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.selection_loops cimport add_at
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.writes.inplace cimport check_apart, check_memory

@@ -10,18 +10,13 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport sizes_of
+from autograd_cy._core.arrays.buffers cimport MAX_DIMS, find_order, new_array_in_order, sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of
-from autograd_cy._core.arrays.orders cimport MAX_DIMS, find_order, new_array_in_order
 from autograd_cy._core.batching.batched cimport zeros_as
-from autograd_cy._core.graph.arguments cimport shape_of
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record
-from autograd_cy._core.graph.saved cimport freed_error
-from autograd_cy._core.graph.saved_tensor cimport SavedTensor, handles, save_several
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.take cimport add_rows, combined, take_rows
+from autograd_cy._core.graph.node cimport Node, Request, SavedTensor, freed_error, handles, save_several
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.selection_loops cimport add_rows, combined, take_rows
 from autograd_cy._core.ops.indexing.slicing cimport check_row
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

@@ -2,22 +2,16 @@
 
 import numpy as np
 
-from autograd_cy._core.arrays.conversions cimport assigned
+from autograd_cy._core.arrays.buffers cimport assigned
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, dtype_of
-from autograd_cy._core.graph.arguments cimport shape_of
-from autograd_cy._core.graph.guard cimport prepare_write
-from autograd_cy._core.graph.op_hooks cimport go_on, pause
-from autograd_cy._core.graph.operands cimport number_code
-from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.memory cimport prepare_write
+from autograd_cy._core.graph.record cimport go_on, number_code, pause, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, wants_grad
 from autograd_cy._core.ops.overwriting cimport copy_, fill_, put, real_part
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.inference cimport check_write
-from autograd_cy._core.runtime.modes cimport current_mode
-from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS, thread_state
-from autograd_cy._core.writes.change cimport Change, assign, change_of
-from autograd_cy._core.writes.inplace cimport check_memory, may_overlap, refuse_write, touches_graph
-from autograd_cy._core.writes.views cimport is_view_of_another
+from autograd_cy._core.runtime.state cimport NO_GRAD, OP_HOOKS, check_write, current_mode, thread_state
+from autograd_cy._core.writes.inplace cimport (
+    Change, assign, change_of, check_memory, is_view_of_another, may_overlap, refuse_write, touches_graph)
 
 from autograd_cy._core.ops.registry import inplace_op
 

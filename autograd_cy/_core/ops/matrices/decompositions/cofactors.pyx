@@ -14,18 +14,14 @@ import numpy as np
 cimport cython
 from libc.float cimport DBL_MIN
 
-from autograd_cy._core.graph.arguments cimport shape_of
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, record2
-from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.elimination cimport eliminated, signs_of, solved_eliminated
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, unpack
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, record2, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.gemm cimport eliminated, signs_of, solved_eliminated
 from autograd_cy._core.ops.matrices.systems cimport svd_arrays, ufunc, unbroadcast
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rule_kinds import on_values
-from autograd_cy._core.batching.rules import declare_rule
+from autograd_cy._core.batching.rules import declare_rule, on_values
 from autograd_cy._core.ops.matrices.systems import batched_pair
 from autograd_cy._core.ops.overrides import make_overridable
 

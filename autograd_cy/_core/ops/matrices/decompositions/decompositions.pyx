@@ -10,17 +10,14 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of, to_complex
-from autograd_cy._core.graph.arguments cimport as_type, shape_of
-from autograd_cy._core.graph.record cimport needs_node, new_node
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport as_type, needs_node, new_node, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.matrices.systems cimport (
     Decomposition, adjoint_of, columns_first, converged, dense, eigh_arrays, eigh_values, empty_factors, gradients_of,
     matrix_argument, on_diagonal, plus, record_outputs, svd_arrays, svd_values, upper_part, with_diagonal)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rule_kinds import on_matrices
-from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.batching.rules import COMPOSITE, on_matrices
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.matrices.systems import solve_ex, solve_triangular
 from autograd_cy._core.ops.registry import op

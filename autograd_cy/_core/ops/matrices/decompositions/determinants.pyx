@@ -8,18 +8,14 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of
-from autograd_cy._core.graph.arguments cimport as_type
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record
-from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.node cimport Node, Request, save_input, save_output, saved_array, unpack
+from autograd_cy._core.graph.record cimport as_type, needs_node, new_node, record
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.matrices.systems cimport (
     Decomposition, adjoint_of, dense, matrix_argument, record_outputs, ufunc)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rule_kinds import on_matrices
-from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.batching.rules import COMPOSITE, on_matrices
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.matrices.systems import inv_ex
 from autograd_cy._core.ops.registry import op

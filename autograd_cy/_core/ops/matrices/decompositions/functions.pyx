@@ -7,20 +7,17 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype_of, is_half, type_word
-from autograd_cy._core.graph.arguments cimport broadcast_sizes, shape_of, tensor_argument, wrap_dim
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, record2, shown
-from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.triangles cimport solved_triangles
+from autograd_cy._core.graph.node cimport Node, save_input, save_output, unpack
+from autograd_cy._core.graph.record cimport (
+    broadcast_sizes, needs_node, new_node, record, record2, shape_of, shown, tensor_argument, wrap_dim)
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.gemm cimport solved_triangles
 from autograd_cy._core.ops.matrices.systems cimport (
     adjoint_of, check_inexact, check_matrix, columns_first, dense, eigh_arrays, eigh_values, lower, matrix_argument,
     real_type_of, svd_arrays, svd_values, unbroadcast, upper_part)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rule_kinds import on_matrices
-from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.batching.rules import COMPOSITE, on_matrices
 from autograd_cy._core.ops.matrices.systems import batched_system, solve
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.joining import cat

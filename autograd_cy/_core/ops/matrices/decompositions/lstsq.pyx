@@ -5,19 +5,17 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, check_has_kernel, code_of, type_word
-from autograd_cy._core.graph.arguments cimport as_type, broadcast_sizes, shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
-from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.triangles cimport solved_triangles
+from autograd_cy._core.graph.node cimport Node, save_input, save_output, unpack
+from autograd_cy._core.graph.record cimport (
+    as_type, broadcast_sizes, needs_node, new_node, record_all, shape_of, tensor_argument)
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.gemm cimport solved_triangles
 from autograd_cy._core.ops.matrices.systems cimport (
     adjoint_of, check_finite, dense, first_failure, gradients_of, plus, real_type_of, svd_arrays, unbroadcast)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.sample_loop import sample_by_sample
-from autograd_cy._core.graph.node_attributes import declare_outputs
+from autograd_cy._core.batching.rules import sample_by_sample
+from autograd_cy._core.graph.node import declare_outputs
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.matrices.systems import LinAlgError
 from autograd_cy._core.ops.registry import op

@@ -2,7 +2,7 @@
 
 from math import inf
 
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.graph.record cimport shape_of, tensor_argument, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.matrices.systems cimport check_matrix, check_not_integers, matrix_argument
 from autograd_cy._core.runtime cimport numpy_api as cnp

@@ -7,15 +7,13 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.node cimport Node, Request, save_output, saved_array, unpack
 from autograd_cy._core.graph.record cimport needs_node, new_node, record
-from autograd_cy._core.graph.saved cimport save_output, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.triangles cimport solved_triangles
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.gemm cimport solved_triangles
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rule_kinds import on_matrices
+from autograd_cy._core.batching.rules import on_matrices
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.registry import op
 

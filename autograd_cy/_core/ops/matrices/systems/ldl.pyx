@@ -11,14 +11,11 @@ from math import sqrt
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, type_word
-from autograd_cy._core.graph.arguments cimport broadcast_sizes, shape_of, tensor_argument
-from autograd_cy._core.graph.record cimport any_wanted, new_node, record_all
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport any_wanted, broadcast_sizes, new_node, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rule_kinds import on_matrices
-from autograd_cy._core.batching.sample_loop import sample_by_sample
+from autograd_cy._core.batching.rules import on_matrices, sample_by_sample
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.pointwise.elementwise import NotImplementedBackward
 from autograd_cy._core.ops.registry import op

@@ -12,16 +12,14 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT32, check_has_kernel, code_of, type_word
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.elimination cimport eliminated, row_order
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.gemm cimport eliminated, row_order
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rule_kinds import on_matrices
-from autograd_cy._core.graph.node_attributes import declare_outputs
+from autograd_cy._core.batching.rules import on_matrices
+from autograd_cy._core.graph.node import declare_outputs
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.joining import cat

@@ -5,16 +5,13 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT32, check_has_kernel, code_of, type_word
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport needs_node, new_node, record2
-from autograd_cy._core.graph.saved cimport save_input, save_output, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.elimination cimport row_order, solved_eliminated
+from autograd_cy._core.graph.node cimport Node, save_input, save_output, unpack
+from autograd_cy._core.graph.record cimport needs_node, new_node, record2, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.gemm cimport row_order, solved_eliminated
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.registry import op
 

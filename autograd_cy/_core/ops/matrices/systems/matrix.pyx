@@ -6,17 +6,13 @@ A matrix is the last two dimensions of a tensor; the others are batches, as in N
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, check_has_kernel, code_of, is_half, type_word
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport HANDLES, Node
-from autograd_cy._core.graph.record cimport record_all
-from autograd_cy._core.graph.saved cimport OUTPUT_SLOT, fill_slot, freed_error, give_tangent
-from autograd_cy._core.graph.saved_tensor cimport SavedTensor
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.node cimport HANDLES, OUTPUT_SLOT, Node, SavedTensor, fill_slot, freed_error, give_tangent
+from autograd_cy._core.graph.record cimport record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.free_threading cimport load_long
 
-from autograd_cy._core.graph.node_attributes import declare_outputs, like_array
+from autograd_cy._core.graph.node import declare_outputs, like_array
 from autograd_cy._core.ops.pointwise.nodes import where
 
 

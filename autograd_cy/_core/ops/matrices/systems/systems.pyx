@@ -8,19 +8,14 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport code_of, type_word
-from autograd_cy._core.graph.arguments cimport broadcast_sizes, shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, record2
-from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.elimination cimport eliminated, solved_eliminated
-from autograd_cy._core.kernels.triangles cimport solved_triangles
+from autograd_cy._core.graph.node cimport Node, Request, save_input, save_output, saved_array, unpack
+from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, new_node, record, record2, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.gemm cimport eliminated, solved_eliminated, solved_triangles
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
-from autograd_cy._core.batching.rule_kinds import on_matrices
-from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.batching.batched import rank_of
+from autograd_cy._core.batching.rules import COMPOSITE, on_matrices
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.registry import op
 

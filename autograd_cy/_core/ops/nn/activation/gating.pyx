@@ -5,12 +5,9 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport new_array, sizes_of, strided_view
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of, is_half
-from autograd_cy._core.graph.arguments cimport as_tensor, wrap_dim
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record
-from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, unpack
+from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.loops cimport evaluate
 from autograd_cy._core.ops.pointwise.nodes cimport Pointwise
 from autograd_cy._core.ops.pointwise.pointwise cimport forward, row_of

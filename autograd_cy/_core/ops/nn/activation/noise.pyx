@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from autograd_cy._core.batching.levels cimport open_levels
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.batching.batched cimport open_levels
+from autograd_cy._core.graph.record cimport as_tensor, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.drawing cimport new_key
 from autograd_cy._core.ops.pointwise.nodes cimport Pointwise, with_constants
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, row_of, with_numbers

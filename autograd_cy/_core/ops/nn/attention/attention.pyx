@@ -4,11 +4,11 @@ from libc.math cimport sqrt
 
 from autograd_cy._core.arrays.dtypes cimport (
     BOOL, FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of, is_half, long_word, type_word)
-from autograd_cy._core.graph.arguments cimport broadcast_sizes, shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport broadcast_sizes, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.ops.nn.activation import dropout
 from autograd_cy._core.ops.registry import op
 

@@ -8,19 +8,13 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport BOOL, code_of
-from autograd_cy._core.graph.arguments cimport broadcast_sizes, shape_of
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport any_wanted, new_node, record_all
-from autograd_cy._core.graph.saved cimport save_input, saved_array, stale_error, unpack
-from autograd_cy._core.graph.tangents cimport has_tangent
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.graph.tensor_views cimport version_of
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, stale_error, unpack
+from autograd_cy._core.graph.record cimport any_wanted, broadcast_sizes, has_tangent, new_node, record_all, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, version_of
 from autograd_cy._core.kernels.attention_loops cimport Attention, Heads, attend, attend_backwards
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.state cimport NO_GRAD
+from autograd_cy._core.runtime.state cimport NO_GRAD, current_mode
 
 
 # arrays

@@ -11,12 +11,9 @@ from libc.math cimport sqrt
 
 from autograd_cy._core.arrays.buffers cimport flat, new_array
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT32, FLOAT64, code_of
-from autograd_cy._core.graph.node cimport Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record
-from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tangents cimport has_tangent
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.node cimport Request, save_input, saved_array, unpack
+from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, record
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.attention_loops cimport Attention, Heads, attend, attend_backwards
 from autograd_cy._core.ops.overrides cimport has_handler
 from autograd_cy._core.recording.events cimport (

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from autograd_cy._core.arrays.buffers cimport flat, new_array, sizes_of
-from autograd_cy._core.arrays.channels cimport (
-    NARROW, channels_at_end, channels_second, has_channels_last, in_c_order, in_format, in_type_and_order)
+from autograd_cy._core.arrays.buffers cimport (
+    NARROW, channels_at_end, channels_second, flat, has_channels_last, in_c_order, in_format, in_type_and_order, new_array,
+    sizes_of)
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, kernel_code
 from autograd_cy._core.kernels.channel_convolutions cimport (
     convolve_channels, convolve_channels_back, correlate_channels, sum_channels)
@@ -13,7 +13,7 @@ from autograd_cy._core.kernels.channel_places cimport convolve_places
 from autograd_cy._core.kernels.channel_taps cimport (
     convolve_lines_back, convolve_taps, convolve_taps_back, correlate_lines, correlate_taps)
 from autograd_cy._core.kernels.convolutions cimport add_filters, convolve, convolve_back, correlate, sum_filters
-from autograd_cy._core.kernels.panels cimport panel_width, vectors
+from autograd_cy._core.kernels.gemm cimport panel_width, vectors
 from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.kernels.plane_convolutions cimport (
     convolve_planes, convolve_planes_back, correlate_planes, suits_planes)

@@ -3,15 +3,12 @@
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport code_of, type_word
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
-from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.node cimport Node, save_input, unpack
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.sample_loop import sample_by_sample
+from autograd_cy._core.batching.rules import sample_by_sample
 from autograd_cy._core.ops.registry import op
 
 

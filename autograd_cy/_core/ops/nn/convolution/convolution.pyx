@@ -2,21 +2,18 @@
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport is_flat, sizes_of
-from autograd_cy._core.arrays.channels cimport channels_at_end, has_channels_last, in_format, in_type_and_order
+from autograd_cy._core.arrays.buffers cimport (
+    channels_at_end, has_channels_last, in_format, in_type_and_order, is_flat, sizes_of)
 from autograd_cy._core.arrays.dtypes cimport code_of
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
-from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.copies cimport copied
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, unpack
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.loops cimport copied
 from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.ops.nn.kept_formats cimport in_format_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.ops.registry import op
 
 

@@ -1,7 +1,7 @@
 """conv1d, conv2d, conv3d and their transposed versions: one sample or a batch, named padding, complex numbers."""
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, code_of, type_word
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

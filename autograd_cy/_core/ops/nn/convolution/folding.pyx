@@ -4,14 +4,13 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, check_has_kernel, code_of, kernel_code, type_word
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport record_linear
+from autograd_cy._core.graph.record cimport record_linear, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.kernels.sliding cimport Sliding, slide
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.ops.registry import op
 
 

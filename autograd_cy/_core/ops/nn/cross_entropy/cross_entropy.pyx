@@ -7,19 +7,13 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, is_flat, is_large, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, INT64, check_has_kernel, code_of, is_half, kernel_code, type_word
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument, wrap_dim
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear
-from autograd_cy._core.graph.saved cimport save_input, saved_array, take, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.broadcast_sums cimport overlaps_shifted
-from autograd_cy._core.kernels.cross_entropy_gradient cimport put_gradient
-from autograd_cy._core.kernels.cross_entropy_loops cimport log_probabilities
-from autograd_cy._core.kernels.nll_loops cimport Totals, picked
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, take, unpack
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.label_loops cimport Totals, log_probabilities, picked, put_gradient
+from autograd_cy._core.kernels.reduction_loops cimport overlaps_shifted
 from autograd_cy._core.ops.nn.losses cimport (
-    MEAN, NONE, NllNode, check_target, check_weight, nll_loss_of, reduction_of, total_loss,
-)
+    MEAN, NONE, NllNode, check_target, check_weight, nll_loss_of, reduction_of, total_loss)
 from autograd_cy._core.ops.reductions.softmax cimport check_type, log_softmax_gradient
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

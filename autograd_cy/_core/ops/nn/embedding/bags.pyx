@@ -5,25 +5,20 @@ import numpy as np
 cimport cython
 from libc.stdint cimport int64_t
 
-from autograd_cy._core.arrays.buffers cimport dense, flat, in_type, new_array
+from autograd_cy._core.arrays.buffers cimport dense, flat, in_type, new_array, new_row_zeros
 from autograd_cy._core.arrays.dtypes cimport (
     FLOAT16, FLOAT32, FLOAT64, INT32, INT64, check_has_kernel, code_of, dtype_of, kernel_code)
-from autograd_cy._core.arrays.row_zeros cimport new_row_zeros
 from autograd_cy._core.batching.batched cimport zeros_as
-from autograd_cy._core.graph.arguments cimport tensor_argument
-from autograd_cy._core.graph.layouts cimport sparse_rows
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
-from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_gradient cimport type_name
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.embedding_loops cimport add_bags, add_from_bags, add_to_largest, find_largest
-from autograd_cy._core.kernels.take cimport all_inside, numbers_of, zeros
+from autograd_cy._core.graph.memory cimport sparse_rows
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, unpack
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, type_name
+from autograd_cy._core.kernels.selection_loops cimport (
+    add_bags, add_from_bags, add_to_largest, all_inside, find_largest, numbers_of, zeros)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-from autograd_cy._core.batching.sample_loop import sample_by_sample
+from autograd_cy._core.batching.rules import sample_by_sample
 from autograd_cy._core.ops.registry import op
 
 cdef enum Mode:

@@ -5,25 +5,20 @@ import numpy as np
 cimport cython
 from libc.stdint cimport int64_t
 
-from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
+from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array, new_row_zeros
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, LONGDOUBLE, code_of, kernel_code, type_word)
-from autograd_cy._core.arrays.row_zeros cimport new_row_zeros
 from autograd_cy._core.batching.batched cimport BatchedTensor, zeros_as
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.layouts cimport sparse_rows
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record
-from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.embedding_loops cimport add_to_rows, copy_rows
-from autograd_cy._core.kernels.take cimport all_inside, numbers_of, zeros
+from autograd_cy._core.graph.memory cimport sparse_rows
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, unpack
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.selection_loops cimport add_to_rows, all_inside, copy_rows, numbers_of, zeros
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.ops.reductions.sums import norm
 from autograd_cy._core.ops.registry import op
 

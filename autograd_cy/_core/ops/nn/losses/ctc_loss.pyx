@@ -6,18 +6,15 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of, type_word
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record
-from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.ctc_loops cimport Alignments, forward_sums, gradient_of_sums
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, unpack
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.label_loops cimport Alignments, forward_sums, gradient_of_sums
 from autograd_cy._core.ops.pointwise.elementwise cimport without_derivative
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-from autograd_cy._core.batching.sample_loop import sample_by_sample
+from autograd_cy._core.batching.rules import sample_by_sample
 from autograd_cy._core.ops.registry import op
 
 

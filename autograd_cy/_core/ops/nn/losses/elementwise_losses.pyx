@@ -5,14 +5,13 @@ import numpy as np
 from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.dtypes cimport code_of, result_code, type_word
-from autograd_cy._core.graph.arguments cimport broadcast_sizes, shape_of, tensor_argument
-from autograd_cy._core.graph.operands cimport number_code, operand_array
+from autograd_cy._core.graph.record cimport broadcast_sizes, number_code, operand_array, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.pointwise.nodes cimport Pointwise, record_loss
 from autograd_cy._core.ops.pointwise.pointwise cimport forward, row_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.ops.registry import op
 
 

@@ -9,13 +9,10 @@ from cython cimport floating
 
 from autograd_cy._core.arrays.buffers cimport cast, flat, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, LONGDOUBLE, code_of, kernel_code, promote, type_word
-from autograd_cy._core.graph.arguments cimport broadcast_sizes, shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, record2
-from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.graph.zeros cimport zeroed
+from autograd_cy._core.graph.memory cimport zeroed
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, unpack
+from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, record2, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 

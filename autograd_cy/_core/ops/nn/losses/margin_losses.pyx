@@ -5,9 +5,8 @@ import numpy as np
 from autograd_cy._core.arrays.buffers cimport dense
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, INT64, code_of
 from autograd_cy._core.batching.batched cimport values_of
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.reductions.sums cimport fourth_powers_fit
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

@@ -3,10 +3,8 @@
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, INT64, code_of, dtype_of, type_word
-from autograd_cy._core.graph.arguments cimport as_type, broadcast_sizes, shape_of, tensor_argument
-from autograd_cy._core.graph.operands cimport number_code
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport as_type, broadcast_sizes, number_code, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE

@@ -2,22 +2,17 @@
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport cast, flat, in_type
-from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second, has_channels_last
+from autograd_cy._core.arrays.buffers cimport cast, channels_at_end, channels_second, flat, has_channels_last, in_type
 from autograd_cy._core.arrays.dtypes cimport FLOAT64, code_of, kernel_code
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.record cimport any_wanted, new_node
-from autograd_cy._core.graph.tangents cimport has_tangent
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.channel_statistics cimport find_scales, move_averages
+from autograd_cy._core.graph.record cimport any_wanted, has_tangent, new_node, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.norm_loops cimport find_scales, move_averages
 from autograd_cy._core.kernels.planes cimport Planes
 from autograd_cy._core.ops.overwriting cimport write
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.modes cimport current_mode
-from autograd_cy._core.runtime.state cimport NO_GRAD
+from autograd_cy._core.runtime.state cimport NO_GRAD, current_mode
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.registry import op
 

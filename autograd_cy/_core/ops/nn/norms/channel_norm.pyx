@@ -1,19 +1,14 @@
 """Code shared by batch_norm and group_norm: arrays as planes, and the node."""
 
-from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
-from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second, in_format
+from autograd_cy._core.arrays.buffers cimport channels_at_end, channels_second, flat, in_format, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT64, code_of, dtype_of, kernel_code
-from autograd_cy._core.graph.arguments cimport shape_of
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport record_all
-from autograd_cy._core.graph.saved cimport save_input, saved_array, saved_like, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.graph.zeros cimport zeroed
-from autograd_cy._core.kernels.channel_norm_loops cimport (
-    Statistics, add_moments, add_products, first_means, normalize_planes, plane_gradients)
-from autograd_cy._core.kernels.channel_statistics cimport (
-    find_corrections, finish_moments, parameter_gradient, room_of)
+from autograd_cy._core.graph.memory cimport zeroed
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, saved_like, unpack
+from autograd_cy._core.graph.record cimport record_all, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.norm_loops cimport (
+    Statistics, add_moments, add_products, find_corrections, finish_moments, first_means, normalize_planes, parameter_gradient,
+    plane_gradients, room_of)
 from autograd_cy._core.kernels.planes cimport Planes
 from autograd_cy._core.ops.nn.kept_formats cimport in_format_of
 from autograd_cy._core.runtime cimport numpy_api as cnp

@@ -2,17 +2,14 @@
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport flat, in_type
-from autograd_cy._core.arrays.channels cimport has_channels_last, in_format
+from autograd_cy._core.arrays.buffers cimport flat, has_channels_last, in_format, in_type
 from autograd_cy._core.arrays.dtypes cimport code_of, kernel_code
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.record cimport any_wanted, new_node
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport any_wanted, new_node, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.planes cimport Planes
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.ops.registry import op
 
 

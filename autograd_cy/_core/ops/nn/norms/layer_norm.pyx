@@ -8,14 +8,11 @@ from libc.math cimport sqrt
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array
 from autograd_cy._core.arrays.dtypes cimport (
     FLOAT16, FLOAT32, FLOAT64, code_of, dtype_of, is_half, kernel_code, type_word)
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
-from autograd_cy._core.graph.saved cimport save_input, saved_array, saved_like, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.graph.zeros cimport zeroed
-from autograd_cy._core.kernels.layer_norm_loops cimport layer_gradient, layer_weight_gradient, normalize_layers
+from autograd_cy._core.graph.memory cimport zeroed
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, saved_like, unpack
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.norm_loops cimport layer_gradient, layer_weight_gradient, normalize_layers
 from autograd_cy._core.kernels.reduction_loops cimport total_of
 from autograd_cy._core.ops.reductions.sums cimport fourth_powers_fit, scales_of
 from autograd_cy._core.runtime cimport numpy_api as cnp

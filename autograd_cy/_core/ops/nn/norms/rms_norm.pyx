@@ -6,7 +6,7 @@ from libc.math cimport sqrt
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT32, code_of, dtype_of, is_half, type_word
 from autograd_cy._core.batching.batched cimport values_of
-from autograd_cy._core.graph.arguments cimport tensor_argument
+from autograd_cy._core.graph.record cimport tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.reductions.sums cimport values_fit
 from autograd_cy._core.runtime cimport numpy_api as cnp

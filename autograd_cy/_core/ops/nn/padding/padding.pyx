@@ -6,15 +6,12 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.channels cimport channels_at_end, channels_second, has_channels_last, in_format
+from autograd_cy._core.arrays.buffers cimport channels_at_end, channels_second, has_channels_last, in_format
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT64, LONGDOUBLE, code_of
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear
-from autograd_cy._core.graph.saved cimport save_input, saved_array
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.pad_loops cimport folded_in, spread_out
+from autograd_cy._core.graph.node cimport Node, save_input, saved_array
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.window_loops cimport folded_in, spread_out
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.registry import op

@@ -6,15 +6,14 @@ network" (2016); Zhang et al., "ShuffleNet" (2017).
 
 cimport cython
 
-from autograd_cy._core.arrays.channels cimport has_channels_last, new_in_format
+from autograd_cy._core.arrays.buffers cimport has_channels_last, new_in_format
 from autograd_cy._core.arrays.dtypes cimport code_of
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport record_linear
+from autograd_cy._core.graph.record cimport record_linear, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.ops.registry import op
 
 

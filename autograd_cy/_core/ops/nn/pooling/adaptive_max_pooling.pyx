@@ -1,7 +1,7 @@
 """Adaptive max pooling: as many windows as the output has elements."""
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, type_word
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.kernels.window_loops cimport adaptive_windows
 from autograd_cy._core.runtime cimport numpy_api as cnp

@@ -4,13 +4,11 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.channels cimport has_channels_last, show_channels_last
+from autograd_cy._core.arrays.buffers cimport has_channels_last, show_channels_last
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, INT64, code_of, is_half, type_word
 from autograd_cy._core.batching.batched cimport values_of
-from autograd_cy._core.graph.arguments cimport int64_of, shape_of, tensor_argument
-from autograd_cy._core.graph.record cimport shown
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport int64_of, shape_of, shown, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.reductions.sums cimport values_fit
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

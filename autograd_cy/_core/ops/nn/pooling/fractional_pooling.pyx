@@ -5,12 +5,11 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, code_of, type_word
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.drawing import drawing_levels, drawn_array
 from autograd_cy._core.ops.registry import op

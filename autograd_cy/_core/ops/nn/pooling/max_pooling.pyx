@@ -4,17 +4,13 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport flat
-from autograd_cy._core.arrays.channels cimport (
-    channels_at_end, has_channels_last, in_c_order, in_format, in_type_and_order)
+from autograd_cy._core.arrays.buffers cimport (
+    channels_at_end, flat, has_channels_last, in_c_order, in_format, in_type_and_order)
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, INT64, LONGDOUBLE, code_of, type_word
 from autograd_cy._core.batching.batched cimport zeros_as
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record
-from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, unpack
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.channel_windows cimport channel_maxima, counts_places, moved_by_channels
 from autograd_cy._core.kernels.window_loops cimport ADDED, moved, window_maxima, windows_of
 from autograd_cy._core.ops.nn.kept_formats cimport in_format_of

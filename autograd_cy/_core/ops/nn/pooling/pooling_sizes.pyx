@@ -1,11 +1,11 @@
 """Checks of the arguments of pooling operations, and the sizes of their results."""
 
-from autograd_cy._core.graph.arguments cimport int64_of, shape_of
+from autograd_cy._core.graph.record cimport int64_of, shape_of
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 
 WORDS = {1: "one int", 2: "two ints", 3: "three ints"}
 cdef long long LARGEST_INT = (1 << 31) - 1

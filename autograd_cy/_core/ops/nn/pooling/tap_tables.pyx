@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from autograd_cy._core.kernels.taps import Taps
+from autograd_cy._core.kernels.sampling_loops import Taps
 
 KEPT = 128
 

@@ -2,16 +2,14 @@
 
 cimport cython
 
-from autograd_cy._core.arrays.channels cimport (
+from autograd_cy._core.arrays.buffers cimport (
     channels_at_end, channels_second, has_channels_last, in_c_order, in_format)
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.batching.batched cimport BatchedTensor, batched
-from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array
 from autograd_cy._core.graph.record cimport needs_node, new_node, record
-from autograd_cy._core.graph.saved cimport save_input, saved_array
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.taps cimport Taps, tapped
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.sampling_loops cimport Taps, tapped
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 

@@ -2,20 +2,17 @@
 
 cimport cython
 
-from autograd_cy._core.arrays.channels cimport has_channels_last
+from autograd_cy._core.arrays.buffers cimport has_channels_last
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, INT64, code_of, type_word
 from autograd_cy._core.batching.batched cimport zeros_as
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record
-from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, unpack
+from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.channel_windows cimport moved_by_channels
 from autograd_cy._core.kernels.window_loops cimport PUT, TAKEN, moved
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.ops.registry import op
 
 

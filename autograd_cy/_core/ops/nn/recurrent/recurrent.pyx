@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport INT64, code_of, type_word
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.kernels.recurrent_loops cimport GRU, LSTM, RELU, TANH, CellKind, gates_of
 from autograd_cy._core.runtime cimport numpy_api as cnp

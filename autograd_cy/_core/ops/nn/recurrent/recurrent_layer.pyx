@@ -10,29 +10,21 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array, new_zeros
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, code_of, dtype_of, kernel_code, long_word, type_word
-from autograd_cy._core.graph.arguments cimport shape_of
-from autograd_cy._core.graph.node cimport HANDLES, Node
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
-from autograd_cy._core.graph.saved cimport freed_error
-from autograd_cy._core.graph.saved_tensor cimport SavedTensor, save_several
-from autograd_cy._core.graph.tangents cimport has_tangent
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.graph.zeros cimport all_zero, zeroed
-from autograd_cy._core.kernels.adding cimport add_into
+from autograd_cy._core.graph.memory cimport all_zero, zeroed
+from autograd_cy._core.graph.node cimport HANDLES, Node, SavedTensor, freed_error, save_several
+from autograd_cy._core.graph.record cimport has_tangent, needs_node, new_node, record_all, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.gemm cimport product
+from autograd_cy._core.kernels.loops cimport add_into
 from autograd_cy._core.kernels.matrix_views cimport Matrix, matrix_of
-from autograd_cy._core.kernels.recurrent_gradients cimport StepBack
-from autograd_cy._core.kernels.recurrent_layers cimport Walk, walk, walk_back
-from autograd_cy._core.kernels.recurrent_loops cimport GRU, LSTM, CellKind, Step, gates_of
+from autograd_cy._core.kernels.recurrent_loops cimport GRU, LSTM, CellKind, Step, StepBack, Walk, gates_of, walk, walk_back
 from autograd_cy._core.kernels.reduction_loops cimport total_of
-from autograd_cy._core.parallel.thresholds cimport thresholds
+from autograd_cy._core.parallel.threads cimport thresholds
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.state cimport BATCHED, FORWARD_AD, KEEP_ZEROS, NO_GRAD, SAVED_HOOKS, thread_state
+from autograd_cy._core.runtime.state cimport BATCHED, FORWARD_AD, KEEP_ZEROS, NO_GRAD, SAVED_HOOKS, current_mode, thread_state
 
-from autograd_cy._core.graph.node_attributes import declare_outputs
+from autograd_cy._core.graph.node import declare_outputs
 
 cdef enum:
     TRANSPOSED_ONCE = 4         # with more steps, a weight that BLAS would read transposed is copied

@@ -8,15 +8,13 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport in_type
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, check_has_kernel, code_of, dtype_of
-from autograd_cy._core.graph.arguments cimport int64_of, shape_of, tensor_argument
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport record_linear
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport int64_of, record_linear, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.nn.pooling cimport check_output_sizes, is_int
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.registry import op
 

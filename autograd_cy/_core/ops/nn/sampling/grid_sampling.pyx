@@ -7,17 +7,14 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport flat, in_type, sizes_of
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, INT64, code_of, dtype_of, kernel_code, type_word
 from autograd_cy._core.batching.batched cimport zeros_as
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
-from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.grid_loops cimport gathered, products, scattered
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, unpack
+from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.sampling_loops cimport gathered, products, scattered
 from autograd_cy._core.ops.nn.pooling cimport is_int
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.joining import stack

@@ -6,21 +6,18 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.channels cimport in_format
+from autograd_cy._core.arrays.buffers cimport in_format
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, FLOAT64, UINT8, code_of, is_half, type_word
-from autograd_cy._core.graph.arguments cimport int64_of, shape_of, tensor_argument
-from autograd_cy._core.graph.record cimport shown
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.taps cimport tapped
+from autograd_cy._core.graph.record cimport int64_of, shape_of, shown, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.sampling_loops cimport tapped
 from autograd_cy._core.ops.nn.pooling cimport TapsNode, check_output_sizes, is_int, suggested, weighed
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.nn.pooling import (
-    PlanesRule, adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, cubic, in_16_bits, linear, nearest, smoothed,
-)
+    PlanesRule, adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d, cubic, in_16_bits, linear, nearest, smoothed)
 from autograd_cy._core.ops.registry import op
 
 KNOWN_MODES = "nearest | linear | bilinear | bicubic | trilinear | lanczos | area | nearest-exact"

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from autograd_cy._core.arrays.conversions cimport fitting
+from autograd_cy._core.arrays.buffers cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, dtype_of
-from autograd_cy._core.graph.arguments cimport as_tensor
-from autograd_cy._core.graph.operands cimport common_code, operand_code, rank_of, tensor_of
+from autograd_cy._core.graph.record cimport as_tensor, common_code, operand_code, rank_of, tensor_of
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.pointwise.nodes cimport Pointwise, with_constants
 from autograd_cy._core.ops.pointwise.pointwise cimport row_of, ternary, unary

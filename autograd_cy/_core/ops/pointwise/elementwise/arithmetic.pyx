@@ -4,14 +4,12 @@ import numpy as np
 
 from cpython.object cimport PyObject
 
-from autograd_cy._core.arrays.conversions cimport fitting
+from autograd_cy._core.arrays.buffers cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, is_half, result_code
-from autograd_cy._core.graph.arguments cimport as_tensor, broadcast_sizes, shape_of
-from autograd_cy._core.graph.operands cimport number_code, operand_array, operand_code, rank_of, tensor_of
-from autograd_cy._core.graph.operators cimport RSUB, SUB, fill_operator
-from autograd_cy._core.graph.record cimport needs_node
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.context cimport RSUB, SUB, fill_operator
+from autograd_cy._core.graph.record cimport (
+    as_tensor, broadcast_sizes, needs_node, number_code, operand_array, operand_code, rank_of, shape_of, tensor_of)
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.overrides cimport declined
 from autograd_cy._core.ops.pointwise.nodes cimport Pointwise
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, called, forward, record_row, row_of, unary

@@ -4,27 +4,22 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport cast
+from autograd_cy._core.arrays.buffers cimport cast, copy_in_order
 from autograd_cy._core.arrays.dtypes cimport (
     BFLOAT16, BOOL, COMPLEX128, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, LONGDOUBLE, code_of, default_code, dtype_of, long_word,
     promote, type_word)
-from autograd_cy._core.arrays.orders cimport copy_in_order
-from autograd_cy._core.graph.arguments cimport as_tensor, as_type, shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.operands cimport number_code
-from autograd_cy._core.graph.record cimport any_wanted, needs_node, new_node, record, record_all
-from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.loops cimport Kernel
-from autograd_cy._core.kernels.ufunc_loops cimport nextafter_bf16
+from autograd_cy._core.graph.node cimport Node, save_input, unpack
+from autograd_cy._core.graph.record cimport (
+    any_wanted, as_tensor, as_type, needs_node, new_node, number_code, record, record_all, shape_of, tensor_argument)
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, wants_grad
+from autograd_cy._core.kernels.loops cimport Kernel, nextafter_bf16
 from autograd_cy._core.ops.overwriting cimport FillWithTensor, Overwriting, in_place, put
 from autograd_cy._core.ops.pointwise.nodes cimport Pointwise, with_constants
 from autograd_cy._core.ops.pointwise.pointwise cimport called, not_implemented_for, row_of, ternary, unary
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.arrays.dtypes import finfo_of
-from autograd_cy._core.batching.batched_call import rank_of as sample_rank
+from autograd_cy._core.batching.batched import rank_of as sample_rank
 from autograd_cy._core.ops.registry import inplace_op, op
 
 

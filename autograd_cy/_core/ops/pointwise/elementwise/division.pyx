@@ -5,17 +5,12 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, code_of, result_code
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.op_hooks cimport go_on, pause
-from autograd_cy._core.graph.operands cimport (
-    number_array, number_code, number_tensor, operand_array, operand_code, rank_of, tensor_of)
-from autograd_cy._core.graph.operators cimport RDIV, fill_operator
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
-from autograd_cy._core.graph.saved cimport save_input
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_arrays cimport from_array
-from autograd_cy._core.graph.tensor_class cimport extend
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.context cimport RDIV, fill_operator
+from autograd_cy._core.graph.node cimport Node, save_input
+from autograd_cy._core.graph.record cimport (
+    go_on, needs_node, new_node, number_array, number_code, number_tensor, operand_array, operand_code, pause, rank_of,
+    record_all, tensor_of)
+from autograd_cy._core.graph.tensor cimport Tensor, extend, from_array, new_tensor
 from autograd_cy._core.ops.overrides cimport declined, declined_by
 from autograd_cy._core.ops.pointwise.nodes cimport Pointwise, PointwiseNode, note_shapes, unbroadcast_tensor
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, called, not_implemented_for, public_name, row_of, unary

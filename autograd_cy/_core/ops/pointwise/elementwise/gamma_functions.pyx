@@ -8,22 +8,17 @@ import numpy as np
 cimport cython
 from cpython.object cimport PyObject
 
+from autograd_cy._core.arrays.buffers cimport copy_in_order
 from autograd_cy._core.arrays.dtypes cimport FLOAT64, code_of, dtype_of, is_half, to_inexact, type_word
-from autograd_cy._core.arrays.orders cimport copy_in_order
-from autograd_cy._core.graph.arguments cimport as_tensor, as_type
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, shown
-from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_class cimport extend
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.node cimport Node, save_input, unpack
+from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record, shown
+from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.ops.pointwise.nodes cimport Pointwise
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, forward, row_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rule_kinds import on_values
-from autograd_cy._core.batching.rules import declare_rule
+from autograd_cy._core.batching.rules import declare_rule, on_values
 from autograd_cy._core.ops.registry import inplace_op, op
 
 

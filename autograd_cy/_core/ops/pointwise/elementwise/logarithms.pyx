@@ -5,15 +5,13 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of
-from autograd_cy._core.graph.arguments cimport as_tensor, tensor_argument
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport record_linear
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport as_tensor, record_linear, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.pointwise.nodes cimport Pointwise
 from autograd_cy._core.ops.pointwise.pointwise cimport called, row_of
 
-from autograd_cy._core.batching.rule_kinds import on_values
+from autograd_cy._core.batching.rules import on_values
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.pointwise.nodes import where
 from autograd_cy._core.ops.registry import op

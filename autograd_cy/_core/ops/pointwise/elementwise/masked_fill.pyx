@@ -4,22 +4,18 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport in_type, sizes_of
-from autograd_cy._core.arrays.conversions cimport fitting
+from autograd_cy._core.arrays.buffers cimport fitting, in_type, sizes_of
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, dtype, long_word
-from autograd_cy._core.graph.arguments cimport as_tensor, as_type, shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.operands cimport number_code, operand_code, tensor_of
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
-from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.choice_loops cimport chosen
+from autograd_cy._core.graph.node cimport Node, save_input, unpack
+from autograd_cy._core.graph.record cimport (
+    as_tensor, as_type, needs_node, new_node, number_code, operand_code, record_all, shape_of, tensor_argument, tensor_of)
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.loops cimport chosen
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.writes.inplace cimport check_memory
 
-from autograd_cy._core.batching.rule_kinds import elementwise
+from autograd_cy._core.batching.rules import elementwise
 from autograd_cy._core.ops.pointwise.nodes import where
 from autograd_cy._core.ops.registry import inplace_op, op
 

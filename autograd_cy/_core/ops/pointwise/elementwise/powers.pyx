@@ -2,15 +2,13 @@
 
 import numpy as np
 
-from autograd_cy._core.arrays.buffers cimport dense_copy
-from autograd_cy._core.arrays.conversions cimport fitting
+from autograd_cy._core.arrays.buffers cimport dense_copy, fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, INT64, is_half, result_code
-from autograd_cy._core.graph.arguments cimport as_tensor
-from autograd_cy._core.graph.operands cimport number_array, number_tensor, operand_array, operand_code, rank_of, tensor_of
-from autograd_cy._core.graph.operators cimport POW, fill_operator
-from autograd_cy._core.graph.saved cimport save_elsewhere, save_number
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_arrays cimport from_array
+from autograd_cy._core.graph.context cimport POW, fill_operator
+from autograd_cy._core.graph.node cimport save_elsewhere, save_number
+from autograd_cy._core.graph.record cimport (
+    as_tensor, number_array, number_tensor, operand_array, operand_code, rank_of, tensor_of)
+from autograd_cy._core.graph.tensor cimport Tensor, from_array
 from autograd_cy._core.ops.overrides cimport declined
 from autograd_cy._core.ops.pointwise.nodes cimport Pointwise
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, not_implemented_for, row_of

@@ -1,8 +1,7 @@
 """Activations that check arguments or are composed of other operations; the others: codegen/activation_table.py."""
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, type_word
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, tensor_argument
-from autograd_cy._core.graph.operands cimport number_code
+from autograd_cy._core.graph.record cimport as_tensor, number_code, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.pointwise.nodes cimport Pointwise
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, not_implemented_for, row_of, unary, with_numbers

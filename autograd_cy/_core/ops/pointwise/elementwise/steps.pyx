@@ -3,14 +3,9 @@
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, long_word, type_word
-from autograd_cy._core.graph.arguments cimport as_tensor, tensor_argument
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.op_hooks cimport go_on, pause
-from autograd_cy._core.graph.operands cimport number_code
-from autograd_cy._core.graph.record cimport record_linear, shown
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_arrays cimport from_array
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport as_tensor, go_on, number_code, pause, record_linear, shown, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, from_array, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.ops.pointwise.nodes cimport Pointwise
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, not_implemented_for, row_of, unary

@@ -1,8 +1,8 @@
 """The node of hypot, with its second derivative where the result is 0: NOTE [Norms of 0]."""
 
-from autograd_cy._core.engine.quotients cimport limit_of_quotient
-from autograd_cy._core.graph.duals cimport note_zero_norm
-from autograd_cy._core.graph.saved cimport saved_array, unpack
+from autograd_cy._core.engine.engine cimport limit_of_quotient
+from autograd_cy._core.graph.context cimport note_zero_norm
+from autograd_cy._core.graph.node cimport saved_array, unpack
 
 
 cdef class LengthNode(PointwiseNode):

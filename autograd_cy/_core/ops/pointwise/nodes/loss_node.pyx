@@ -5,13 +5,9 @@ So the gradients of the losses need no array: they are one number, which the row
 
 from autograd_cy._core.arrays.buffers cimport dense, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, LONGDOUBLE, code_of, is_half
-from autograd_cy._core.graph.arguments cimport shape_of
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.node_life cimport make_node
-from autograd_cy._core.graph.operands cimport number_tensor
-from autograd_cy._core.graph.record cimport needs_node, record_first
-from autograd_cy._core.graph.saved cimport save_input
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.node cimport Node, Request, make_node, save_input
+from autograd_cy._core.graph.record cimport needs_node, number_tensor, record_first, shape_of
+from autograd_cy._core.graph.tensor cimport new_tensor
 
 
 cdef class LossNode(PointwiseNode):

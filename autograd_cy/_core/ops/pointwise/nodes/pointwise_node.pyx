@@ -5,13 +5,12 @@ from cpython.ref cimport Py_DECREF, Py_INCREF
 
 from autograd_cy._core.arrays.buffers cimport cast, is_flat, is_large
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, code_of, dtype_of, is_half
-from autograd_cy._core.graph.arguments cimport as_type
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.saved cimport saved_array, take, unpack
+from autograd_cy._core.graph.memory cimport zeroed
+from autograd_cy._core.graph.node cimport Node, Request, saved_array, take, unpack
+from autograd_cy._core.graph.record cimport as_type
 from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.zeros cimport zeroed
-from autograd_cy._core.kernels.broadcast_sums cimport evaluate_added, evaluate_sum, is_worth_fusing, sum_to
 from autograd_cy._core.kernels.loops cimport evaluate
+from autograd_cy._core.kernels.reduction_loops cimport evaluate_added, evaluate_sum, is_worth_fusing, sum_to
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 

@@ -6,18 +6,15 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.conversions cimport assigned
+from autograd_cy._core.arrays.buffers cimport assigned
 from autograd_cy._core.arrays.dtypes cimport BOOL, UINT8, code_of, dtype_of, result_code
-from autograd_cy._core.graph.arguments cimport as_tensor
-from autograd_cy._core.graph.operands cimport operand_array, operand_code, rank_of, tensor_of
-from autograd_cy._core.graph.record cimport needs_node, record_all
-from autograd_cy._core.graph.saved cimport save_input, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.choice_loops cimport chosen
+from autograd_cy._core.graph.node cimport save_input, unpack
+from autograd_cy._core.graph.record cimport as_tensor, needs_node, operand_array, operand_code, rank_of, record_all, tensor_of
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.loops cimport chosen
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rule_kinds import elementwise
+from autograd_cy._core.batching.rules import elementwise
 from autograd_cy._core.ops.registry import op
 
 

@@ -3,9 +3,8 @@
 from math import prod
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, type_word
-from autograd_cy._core.graph.arguments cimport broadcast_sizes, int64_of, shape_of, tensor_argument, wrap_dim
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport broadcast_sizes, int64_of, shape_of, tensor_argument, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 import numpy as np

@@ -7,21 +7,17 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport cast
 from autograd_cy._core.arrays.dtypes cimport (
     FLOAT16, FLOAT32, FLOAT64, check_has_kernel, code_of, is_half, type_word)
-from autograd_cy._core.engine.quotients cimport limit_of_quotient
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.duals cimport note_zero_norm
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record2
-from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.distance_loops cimport distances, pulls
+from autograd_cy._core.engine.engine cimport limit_of_quotient
+from autograd_cy._core.graph.context cimport note_zero_norm
+from autograd_cy._core.graph.node cimport Node, Request, save_input, save_output, saved_array, unpack
+from autograd_cy._core.graph.record cimport needs_node, new_node, record2, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.gemm cimport distances, pulls
 from autograd_cy._core.ops.reductions.sums cimport in_range, scales_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.modes cimport current_mode
-from autograd_cy._core.runtime.state cimport FORWARD_AD
+from autograd_cy._core.runtime.state cimport FORWARD_AD, current_mode
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.registry import op
 

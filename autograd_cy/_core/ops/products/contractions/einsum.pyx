@@ -7,7 +7,7 @@ of different lengths are broadcast like shapes.
 from functools import lru_cache
 from itertools import combinations
 
-from autograd_cy._core.graph.arguments cimport shape_of
+from autograd_cy._core.graph.record cimport shape_of
 from autograd_cy._core.graph.tensor cimport Tensor
 
 from autograd_cy._core.batching.rules import COMPOSITE

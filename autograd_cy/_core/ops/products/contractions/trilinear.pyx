@@ -2,7 +2,7 @@
 
 from math import prod
 
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
+from autograd_cy._core.graph.record cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 
 from autograd_cy._core.batching.rules import COMPOSITE

@@ -1,14 +1,12 @@
 """matmul and nn.functional.linear: products of tensors of any dimensions, computed by products of matrices and vectors."""
 
-from autograd_cy._core.graph.arguments cimport broadcast_sizes, shape_of, tensor_argument
-from autograd_cy._core.graph.operators cimport MATMUL, fill_operator
-from autograd_cy._core.graph.record cimport needs_node, record_linear
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_arrays cimport sharing
+from autograd_cy._core.graph.context cimport MATMUL, fill_operator
+from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, record_linear, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, sharing
 from autograd_cy._core.ops.overrides cimport declined
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.reshaping import SqueezeBackward4, UnsafeViewBackward0
 

@@ -7,23 +7,17 @@ and reads transposed ones without a copy; `multiplied` computes it by recorded o
 cimport cython
 from cpython.object cimport PyTypeObject
 
-from autograd_cy._core.arrays.conversions cimport fitting
+from autograd_cy._core.arrays.buffers cimport fitting
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, code_of, is_half, long_word, type_word
-from autograd_cy._core.graph.accumulate_grad cimport connect
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.node_life cimport make_node, method_table
-from autograd_cy._core.graph.op_hooks cimport go_on, pause
-from autograd_cy._core.graph.record cimport needs_node, record2, record_all
-from autograd_cy._core.graph.saved cimport save_input, saved_array, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.adding cimport add_into, add_row
-from autograd_cy._core.kernels.broadcast_sums cimport sum_to
+from autograd_cy._core.graph.node cimport Node, Request, connect, make_node, method_table, save_input, saved_array, unpack
+from autograd_cy._core.graph.record cimport go_on, needs_node, pause, record2, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.gemm cimport conjugated, product
+from autograd_cy._core.kernels.loops cimport add_into, add_row
+from autograd_cy._core.kernels.reduction_loops cimport sum_to
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
+from autograd_cy._core.runtime.state cimport current_mode
 
 from autograd_cy._core.ops.registry import op
 

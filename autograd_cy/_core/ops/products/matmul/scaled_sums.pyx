@@ -5,16 +5,13 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, code_of, type_word
-from autograd_cy._core.graph.arguments cimport shape_of, tensor_argument
-from autograd_cy._core.graph.op_hooks cimport go_on, pause
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
-from autograd_cy._core.graph.saved cimport unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.node cimport unpack
+from autograd_cy._core.graph.record cimport go_on, needs_node, new_node, pause, record_all, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.ops.pointwise.elementwise import masked_fill
 from autograd_cy._core.ops.registry import inplace_op, op
 

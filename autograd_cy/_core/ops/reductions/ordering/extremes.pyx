@@ -10,19 +10,15 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, code_of, type_word
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, show
-from autograd_cy._core.graph.saved cimport saved_array
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.extreme_gradients cimport shared_gradient
-from autograd_cy._core.kernels.reduction_loops cimport LARGEST, SMALLEST, Dims, reduced, reduced_sizes
+from autograd_cy._core.graph.node cimport Node, Request, saved_array
+from autograd_cy._core.graph.record cimport as_tensor, needs_node, shape_of, show
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.reduction_loops cimport LARGEST, SMALLEST, Dims, reduced, reduced_sizes, shared_gradient
 from autograd_cy._core.ops.reductions.sums cimport (
     SAVES_INPUT, SAVES_OUTPUT, WeightedReduction, dim_tuple, dims_of, in_type, one_dim, record_reduction)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rule_kinds import Along, elementwise
+from autograd_cy._core.batching.rules import Along, elementwise
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.registry import op
 

@@ -4,15 +4,13 @@ import numpy as np
 
 from autograd_cy._core.arrays.buffers cimport cast
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT64, INT64, LONGDOUBLE, UINT16, UINT64, code_of, type_word
-from autograd_cy._core.graph.arguments cimport as_tensor
-from autograd_cy._core.graph.record cimport shown
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport as_tensor, shown
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.reduction_loops cimport Dims
 from autograd_cy._core.ops.reductions.sums cimport dim_tuple, dims_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rule_kinds import Along
+from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops.registry import op
 
 

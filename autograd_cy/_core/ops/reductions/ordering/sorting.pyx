@@ -7,16 +7,13 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport dense, flat
 from autograd_cy._core.arrays.dtypes cimport (
     BOOL, COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, LONGDOUBLE, UINT32, UINT64, code_of, type_word)
-from autograd_cy._core.graph.arguments cimport as_tensor, int64_of, shape_of
-from autograd_cy._core.graph.record cimport needs_node, shown
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.sorting_keys cimport has_equals, places_of_keys, sorting_keys
+from autograd_cy._core.graph.record cimport as_tensor, int64_of, needs_node, shape_of, shown
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.ordering_loops cimport has_equals, places_of_keys, sorting_keys
 from autograd_cy._core.ops.reductions.sums cimport SAVES_INPUT, SAVES_OUTPUT, one_dim, record_reduction
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rule_kinds import Along
-from autograd_cy._core.batching.rules import COMPOSITE
+from autograd_cy._core.batching.rules import COMPOSITE, Along
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.registry import op
 

@@ -3,15 +3,12 @@
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, check_has_kernel, code_of
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport as_tensor, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.reductions.sums cimport one_dim
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rule_kinds import Along
-from autograd_cy._core.batching.rules import COMPOSITE
-from autograd_cy._core.batching.sample_loop import sample_by_sample
+from autograd_cy._core.batching.rules import COMPOSITE, Along, sample_by_sample
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.reductions.sums import sum
 from autograd_cy._core.ops.registry import op

@@ -6,13 +6,12 @@ cimport cython
 
 from autograd_cy._core.arrays.buffers cimport cast, dense
 from autograd_cy._core.arrays.dtypes cimport BFLOAT16, BOOL, COMPLEX64, FLOAT32, code_of
-from autograd_cy._core.graph.arguments cimport as_tensor, int64_of, shape_of, wrap_dim
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.selection cimport FEW, few_extreme_places
+from autograd_cy._core.graph.record cimport as_tensor, int64_of, shape_of, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.ordering_loops cimport FEW, few_extreme_places
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rule_kinds import Along
+from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.registry import op
 

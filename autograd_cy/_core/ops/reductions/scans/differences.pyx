@@ -1,12 +1,12 @@
 """Differences of neighbours, areas by the trapezoid rule, and slopes."""
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, UINT8, code_of
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, wrap_dim
+from autograd_cy._core.graph.record cimport as_tensor, shape_of, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.reductions.sums cimport one_dim
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.joining import cat

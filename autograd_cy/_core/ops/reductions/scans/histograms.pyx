@@ -3,13 +3,11 @@
 import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, FLOAT64, check_has_kernel, code_of, is_half, type_word
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, tensor_argument
-from autograd_cy._core.graph.record cimport shown
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport as_tensor, shape_of, shown, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.sample_loop import sample_by_sample
+from autograd_cy._core.batching.rules import sample_by_sample
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.registry import op
 

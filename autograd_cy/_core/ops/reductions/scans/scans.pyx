@@ -7,13 +7,10 @@ cimport cython
 from autograd_cy._core.arrays.buffers cimport cast
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, FLOAT64, INT64, code_of, is_half, type_word
 from autograd_cy._core.batching.batched cimport zeros_as
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record
-from autograd_cy._core.graph.saved cimport save_input, saved_array, saved_like, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.scan_loops cimport (
+from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, saved_like, unpack
+from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.ordering_loops cimport (
     ADD, MULTIPLY, accumulated, logsumexp_gradient, product_gradient, running_extremes, running_logsumexp, sums_at)
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.ops.reductions.ordering cimport Selecting
@@ -22,7 +19,7 @@ from autograd_cy._core.ops.reductions.sums cimport (
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.arrays.dtypes import finfo_of
-from autograd_cy._core.batching.rule_kinds import Along
+from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops import return_types
 from autograd_cy._core.ops.registry import inplace_op, op
 from autograd_cy._core.ops.shapes.joining import stack

@@ -6,13 +6,12 @@ import numpy as np
 
 from autograd_cy._core.arrays.buffers cimport dense
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, code_of, type_word
-from autograd_cy._core.graph.arguments cimport as_tensor, tensor_argument, wrap_dim
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport as_tensor, tensor_argument, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.sample_loop import sample_by_sample
+from autograd_cy._core.batching.rules import sample_by_sample
 from autograd_cy._core.ops.registry import inplace_op, op
 
 

@@ -10,24 +10,19 @@ from cpython.object cimport PyObject
 from autograd_cy._core.arrays.buffers cimport cast, new_zeros
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, is_half, promote, to_complex, to_real, type_word)
-from autograd_cy._core.engine.quotients cimport limit_of_quotient
-from autograd_cy._core.graph.arguments cimport as_tensor
-from autograd_cy._core.graph.duals cimport note_zero_norm
-from autograd_cy._core.graph.record cimport needs_node
-from autograd_cy._core.graph.saved cimport saved_array, saved_like, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, evaluate
-from autograd_cy._core.kernels.reduction_gradients cimport DEVIATING, SIGNED, divided
+from autograd_cy._core.engine.engine cimport limit_of_quotient
+from autograd_cy._core.graph.context cimport note_zero_norm
+from autograd_cy._core.graph.node cimport saved_array, saved_like, unpack
+from autograd_cy._core.graph.record cimport as_tensor, needs_node
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, borrow, evaluate
 from autograd_cy._core.kernels.reduction_loops cimport (
-    LARGEST, SMALLEST, SUM, SUM_OF_SIZES, SUM_OF_SQUARES, Dims, pairs_of, reduced, reduced_sizes)
-from autograd_cy._core.kernels.ufunc_loops cimport borrow
+    DEVIATING, LARGEST, SIGNED, SMALLEST, SUM, SUM_OF_SIZES, SUM_OF_SQUARES, Dims, divided, pairs_of, reduced, reduced_sizes)
 from autograd_cy._core.ops.out_argument cimport call_into
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.modes cimport current_mode
-from autograd_cy._core.runtime.state cimport FORWARD_AD
+from autograd_cy._core.runtime.state cimport FORWARD_AD, current_mode
 
-from autograd_cy._core.batching.rule_kinds import Along
+from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops.registry import op
 
 

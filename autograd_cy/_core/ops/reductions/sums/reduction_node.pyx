@@ -5,20 +5,15 @@ from cpython.object cimport PyObject
 from autograd_cy._core.arrays.buffers cimport cast, is_flat, is_large, sizes_of
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, INT64, as_dtype, code_of, dtype_of, is_differentiable, is_half, to_real, type_word)
-from autograd_cy._core.graph.arguments cimport shape_of, wrap_dim
-from autograd_cy._core.graph.node cimport Node, Request, linear_operation
-from autograd_cy._core.graph.record cimport new_node, record
-from autograd_cy._core.graph.saved cimport save_input, save_output, saved_array, take, unpack
-from autograd_cy._core.graph.tangents cimport has_tangent
+from autograd_cy._core.graph.memory cimport zeroed
+from autograd_cy._core.graph.node cimport Node, Request, linear_operation, save_input, save_output, saved_array, take, unpack
+from autograd_cy._core.graph.record cimport has_tangent, new_node, record, shape_of, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
-from autograd_cy._core.graph.zeros cimport zeroed
-from autograd_cy._core.kernels.broadcast_sums cimport evaluate_added
 from autograd_cy._core.kernels.loops cimport MAX_DIMS, evaluate
-from autograd_cy._core.kernels.reduction_loops cimport expanded, reduced_shape
+from autograd_cy._core.kernels.reduction_loops cimport evaluate_added, expanded, reduced_shape
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.modes cimport current_mode
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
-from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD
+from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD, current_mode
 
 from autograd_cy._core.runtime.once import warn_of_lost_imaginary_part
 

@@ -8,21 +8,17 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport cast, dense_copy
+from autograd_cy._core.arrays.buffers cimport MAX_DIMS, cast, dense_copy
 from autograd_cy._core.arrays.dtypes cimport BOOL, FLOAT16, FLOAT32, UINT8, code_of, is_half, type_word
-from autograd_cy._core.arrays.orders cimport MAX_DIMS
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of
-from autograd_cy._core.graph.node cimport Request
-from autograd_cy._core.graph.record cimport needs_node, show
-from autograd_cy._core.graph.saved cimport unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.node cimport Request, unpack
+from autograd_cy._core.graph.record cimport as_tensor, needs_node, shape_of, show
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.reduction_loops cimport (
     ALL_TRUE, ANY_TRUE, PRODUCT, Dims, Reducer, count_along, divide_by, expanded, mean_of, reduced, total_of)
-from autograd_cy._core.parallel.thresholds cimport thresholds
+from autograd_cy._core.parallel.threads cimport thresholds
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rule_kinds import Along
+from autograd_cy._core.batching.rules import Along
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.joining import cat
 

@@ -13,9 +13,7 @@ from libc.string cimport memcmp
 
 from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, LONGDOUBLE, code_of
-from autograd_cy._core.kernels.extended_loops cimport extended_between
-from autograd_cy._core.kernels.plane_loops cimport real
-from autograd_cy._core.kernels.reduction_loops cimport Dims
+from autograd_cy._core.kernels.reduction_loops cimport Dims, extended_between, real
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 

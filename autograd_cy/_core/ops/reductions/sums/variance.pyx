@@ -11,25 +11,19 @@ from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.buffers cimport cast, dense_copy
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, FLOAT32, code_of, dtype_of, is_half
-from autograd_cy._core.engine.quotients cimport limit_of_quotient
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of
-from autograd_cy._core.graph.duals cimport note_zero_norm
-from autograd_cy._core.graph.node cimport Node, Request
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all
-from autograd_cy._core.graph.saved cimport save_input, save_output, saved_like, unpack
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.engine.engine cimport limit_of_quotient
+from autograd_cy._core.graph.context cimport note_zero_norm
+from autograd_cy._core.graph.node cimport Node, Request, save_input, save_output, saved_like, unpack
+from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record_all, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.loops cimport Kernel
-from autograd_cy._core.kernels.reduction_gradients cimport DEVIATING, divided
 from autograd_cy._core.kernels.reduction_loops cimport (
-    LARGEST, SMALLEST, Dims, count_along, divide_by, expanded, mean_of, reduced)
-from autograd_cy._core.kernels.variance_loops cimport variance_of
+    DEVIATING, LARGEST, SMALLEST, Dims, count_along, divide_by, divided, expanded, mean_of, reduced, variance_of)
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.modes cimport current_mode
-from autograd_cy._core.runtime.state cimport FORWARD_AD
+from autograd_cy._core.runtime.state cimport FORWARD_AD, current_mode
 
-from autograd_cy._core.batching.rule_kinds import Along
-from autograd_cy._core.graph.node_attributes import declare_outputs
+from autograd_cy._core.batching.rules import Along
+from autograd_cy._core.graph.node import declare_outputs
 from autograd_cy._core.ops.registry import op
 
 

@@ -7,18 +7,16 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.channels cimport has_channels_last, new_in_format
+from autograd_cy._core.arrays.buffers cimport has_channels_last, new_in_format
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of, promote
-from autograd_cy._core.graph.arguments cimport as_type, shape_of, wrap_dim
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport any_wanted, new_node, record_all
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport any_wanted, as_type, new_node, record_all, shape_of, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.shapes.reshaping cimport zeros_or
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
-from autograd_cy._core.batching.sample_loop import set_concatenate
+from autograd_cy._core.batching.batched import rank_of
+from autograd_cy._core.batching.rules import set_concatenate
 from autograd_cy._core.ops.registry import op
 
 

@@ -6,20 +6,17 @@ import numpy as np
 
 cimport cython
 
-from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_array
-from autograd_cy._core.arrays.channels cimport has_channels_last, new_in_format
-from autograd_cy._core.arrays.conversions cimport fitting
+from autograd_cy._core.arrays.buffers cimport (
+    copy_in_order, dense_copy, fitting, has_channels_last, is_flat, new_array, new_in_format)
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of
-from autograd_cy._core.arrays.orders cimport copy_in_order
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, wrap_dim
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport record_linear
+from autograd_cy._core.graph.record cimport as_tensor, record_linear, shape_of, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.kernels.copies cimport copy_triangles
+from autograd_cy._core.kernels.loops cimport copy_triangles
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.registry import inplace_op, op
 from autograd_cy._core.ops.shapes.reshaping import flip, reshape, sizes_argument

@@ -8,15 +8,13 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport code_of, dtype, dtype_of, promote
-from autograd_cy._core.graph.arguments cimport as_tensor, as_type, shape_of
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport any_wanted, new_node, record_all, record_linear
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport any_wanted, as_tensor, as_type, new_node, record_all, record_linear, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.shapes.reshaping cimport all_of, zeros_or
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.batching.rules import COMPOSITE
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.ops.shapes.reshaping import atleast_1d, atleast_2d, atleast_3d, reshape, sizes_argument

@@ -8,18 +8,16 @@ cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport as_dtype
 from autograd_cy._core.batching.batched cimport zeros_as
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, wrap_dim
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, record_linear, record_view
-from autograd_cy._core.graph.tensor cimport AMONG_SEVERAL, Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.graph.tensor_views cimport link_view
+from autograd_cy._core.graph.record cimport (
+    as_tensor, needs_node, new_node, record_all, record_linear, record_view, shape_of, wrap_dim)
+from autograd_cy._core.graph.tensor cimport AMONG_SEVERAL, Tensor, link_view, new_tensor
 from autograd_cy._core.ops.shapes.reshaping cimport zeros_or
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
-from autograd_cy._core.batching.rule_kinds import Along
-from autograd_cy._core.graph.node_attributes import declare_outputs
+from autograd_cy._core.batching.batched import rank_of
+from autograd_cy._core.batching.rules import Along
+from autograd_cy._core.graph.node import declare_outputs
 from autograd_cy._core.ops.registry import op
 
 

@@ -2,9 +2,8 @@
 
 from math import prod
 
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, wrap_dim
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_class cimport extend
+from autograd_cy._core.graph.record cimport as_tensor, shape_of, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor, extend
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, declare_rule

@@ -13,31 +13,21 @@ cimport cython
 from cpython.number cimport PyIndex_Check, PyNumber_Index
 from cpython.object cimport PyObject
 
-from autograd_cy._core.arrays.buffers cimport strided_view
-from autograd_cy._core.arrays.channels cimport has_channels_last, in_c_order
+from autograd_cy._core.arrays.buffers cimport copy_in_order, has_channels_last, in_c_order, measure, strided_view
 from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, as_dtype, code_of, dtype, dtype_of
-from autograd_cy._core.arrays.orders cimport copy_in_order
-from autograd_cy._core.arrays.region cimport measure
 from autograd_cy._core.batching.batched cimport BatchedTensor, batched
-from autograd_cy._core.graph.arguments cimport as_tensor, as_type, shape_of, wrap_dim
-from autograd_cy._core.graph.guard cimport owner_of
-from autograd_cy._core.graph.node cimport Node, NodeHooks
-from autograd_cy._core.graph.node_hooks cimport existing_hooks
-from autograd_cy._core.graph.record cimport needs_node, new_node, record, record_linear
-from autograd_cy._core.graph.tensor cimport Seldom, Tensor, extras_of_tensor, seldom_of, wants_grad
-from autograd_cy._core.graph.tensor_class cimport extend
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.graph.tensor_views cimport count_write, share_version
-from autograd_cy._core.kernels.copies cimport copied, reversed_rows
+from autograd_cy._core.graph.memory cimport owner_of
+from autograd_cy._core.graph.node cimport Node, NodeHooks, existing_hooks
+from autograd_cy._core.graph.record cimport as_tensor, as_type, needs_node, new_node, record, record_linear, shape_of, wrap_dim
+from autograd_cy._core.graph.tensor cimport (
+    Seldom, Tensor, count_write, extend, extras_of_tensor, new_tensor, seldom_of, share_version, wants_grad)
+from autograd_cy._core.kernels.loops cimport copied, reversed_rows
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.inference cimport check_write
-from autograd_cy._core.runtime.modes cimport current_mode
-from autograd_cy._core.runtime.state cimport INFERENCE
+from autograd_cy._core.runtime.state cimport INFERENCE, check_write, current_mode
 
 from autograd_cy._core.arrays import formats, unset
-from autograd_cy._core.batching.batched_call import rank_of
-from autograd_cy._core.batching.rule_kinds import on_values
-from autograd_cy._core.batching.rules import declare_rule
+from autograd_cy._core.batching.batched import rank_of
+from autograd_cy._core.batching.rules import declare_rule, on_values
 from autograd_cy._core.ops.registry import inplace_op, op
 from autograd_cy._core.runtime.once import warn_of_lost_imaginary_part
 

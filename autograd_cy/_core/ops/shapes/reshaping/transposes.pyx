@@ -2,14 +2,12 @@
 
 cimport cython
 
-from autograd_cy._core.graph.arguments cimport as_tensor, wrap_dim
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport record_view
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_class cimport extend
+from autograd_cy._core.graph.record cimport as_tensor, record_view, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor, extend
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.batched_call import rank_of
+from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.batching.rules import COMPOSITE, declare_rule
 from autograd_cy._core.ops.registry import op
 from autograd_cy._core.runtime.once import warn_once

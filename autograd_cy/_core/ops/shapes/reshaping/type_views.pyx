@@ -5,16 +5,12 @@ import numpy as np
 cimport cython
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT32, FLOAT64, code_of, dtype, dtype_of, type_word
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport record_view
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_class cimport extend
-from autograd_cy._core.graph.tensor_life cimport new_tensor
-from autograd_cy._core.graph.tensor_views cimport share_version
+from autograd_cy._core.graph.record cimport as_tensor, record_view, shape_of
+from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor, share_version
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
-from autograd_cy._core.batching.rule_kinds import on_values
+from autograd_cy._core.batching.rules import on_values
 from autograd_cy._core.ops.registry import op
 
 

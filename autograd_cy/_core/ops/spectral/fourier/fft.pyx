@@ -1,6 +1,6 @@
 """Discrete Fourier transforms along one dimension or several, of complex, real and Hermitian input."""
 
-from autograd_cy._core.graph.arguments cimport as_tensor, int64_of, shape_of, wrap_dim
+from autograd_cy._core.graph.record cimport as_tensor, int64_of, shape_of, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor
 
 from autograd_cy._core.batching.rules import COMPOSITE

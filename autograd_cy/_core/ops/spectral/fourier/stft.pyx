@@ -4,9 +4,8 @@ import numpy as np
 
 from autograd_cy._core.arrays.dtypes cimport COMPLEX64, FLOAT16, code_of
 from autograd_cy._core.batching.batched cimport BatchedTensor
-from autograd_cy._core.graph.arguments cimport as_tensor, int64_of, shape_of, tensor_argument
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport as_tensor, int64_of, shape_of, tensor_argument
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.shapes.reshaping cimport overlapped
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

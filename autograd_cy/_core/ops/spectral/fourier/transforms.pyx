@@ -11,11 +11,9 @@ cimport cython
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, check_has_kernel, code_of, dtype_of, is_half, to_complex, to_inexact, type_word)
 from autograd_cy._core.batching.batched cimport BatchedTensor, batched, level_of
-from autograd_cy._core.graph.arguments cimport as_tensor, shape_of, wrap_dim
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.record cimport record_linear
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.graph.tensor_life cimport new_tensor
+from autograd_cy._core.graph.record cimport as_tensor, record_linear, shape_of, wrap_dim
+from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.shapes.joining import cat

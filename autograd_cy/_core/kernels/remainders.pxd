@@ -1,8 +1,0 @@
-"""Remainders and floored quotients of floats and doubles."""
-
-from autograd_cy._core.runtime.numpy_api cimport npy_intp
-
-cdef void fmod_f32(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil
-cdef void fmod_f64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil
-cdef void floor_quotient_f32(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil
-cdef void floor_quotient_f64(char **args, const npy_intp *dims, const npy_intp *strides, void *data) noexcept nogil
