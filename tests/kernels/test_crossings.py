@@ -92,8 +92,7 @@ BLOCKS = {
     "channel_columns.TILE": 1 << 14,
     "channel_windows.LEAST": 16,  # crossed in test_channels_last.py, as are the next
     "channel_windows.UNROLLED": 4,
-    "conv_arrays.FEWEST": 32,  # crossed in test_channels_last.py, as are the next
-    "conv_arrays.COPIED": 4,
+    "conv_arrays.COPIED": 4,  # crossed in test_channels_last.py, as are the next
     "conv_arrays.LANES": 16,
     "conv_arrays.RESULTS": 8,
     "conv_arrays.SOURCES": 4,
