@@ -84,6 +84,7 @@ BLOCKS = {
     "channels.TILE": 16,
     "channel_lines.VECTORS": 2,
     "channel_columns.COLUMNS": 1024,  # crossed in test_channels_last.py, as are the next
+    "channel_columns.FAR": 4,
     "channel_columns.LARGE": 6 << 20,
     "channel_columns.ROWS": 64,
     "channel_columns.SHORT": 256,
