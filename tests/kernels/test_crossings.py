@@ -84,6 +84,7 @@ BLOCKS = {
     "channels.TILE": 16,
     "channel_lines.VECTORS": 2,
     "channel_columns.COLUMN_BLOCK": 1024,  # crossed in test_channels_last.py, as are the next
+    "channel_columns.FAR": 4,
     "channel_columns.LARGE": 6 << 20,
     "channel_columns.ROW_BLOCK": 64,
     "channel_columns.SHORT": 256,
@@ -92,8 +93,7 @@ BLOCKS = {
     "channel_columns.TILE": 1 << 14,
     "channel_windows.LEAST": 16,  # crossed in test_channels_last.py, as are the next
     "channel_windows.UNROLLED": 4,
-    "conv_arrays.FEWEST": 32,  # crossed in test_channels_last.py, as are the next
-    "conv_arrays.COPIED": 4,
+    "conv_arrays.COPIED": 4,  # crossed in test_channels_last.py, as are the next
     "conv_arrays.LANES": 16,
     "conv_arrays.RESULTS": 8,
     "conv_arrays.SOURCES": 4,

@@ -311,8 +311,8 @@ def test_of_larger_sizes(name, sizes, dtype, threads):
 
 
 @pytest.mark.parametrize("channels, filters", [
-    (2, 16), (3, 3), (4, 16), (4, 17), (5, 8), (5, 9), (8, 16), (8, 17), (9, 8), (9, 9), (16, 17), (64, 8),
-    (33, 32), (48, 40), (40, 96), (130, 33)])  # fmt: skip
+    (1, 1), (2, 1), (2, 2), (3, 1), (4, 1), (5, 1), (4, 4), (4, 5), (5, 4), (2, 16), (3, 3), (4, 16), (4, 17), (5, 8), (5, 9),
+    (8, 16), (8, 17), (9, 8), (9, 9), (16, 17), (64, 8), (33, 32), (48, 40), (40, 96), (130, 33)])  # fmt: skip
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize("kernel, stride", [(3, 1), (3, 3), (1, 1)])
 def test_few_channels_and_filters(channels, filters, groups, kernel, stride, threads):
@@ -468,8 +468,8 @@ def test_fewer_places_than_filters(filters, groups, dtype, threads):
 
 
 @pytest.mark.parametrize("dtype", [ag.float32, ag.float64, ag.int64, ag.int32, ag.float16, ag.bool, ag.complex64])
-@pytest.mark.parametrize("sizes", [(2, 3, 33, 32), (1, 1, 7, 9), (2, 4, 5, 7), (3, 5, 16, 16), (2, 16, 4, 4), (2, 17, 9, 11),
-                                   (1, 48, 10, 16), (2, 3, 1, 1), (0, 3, 2, 2), (2, 5, 4, 3, 2),
+@pytest.mark.parametrize("sizes", [(2, 3, 33, 32), (1, 2, 41, 25), (1, 4, 33, 32), (1, 1, 7, 9), (2, 4, 5, 7), (3, 5, 16, 16),
+                                   (2, 16, 4, 4), (2, 17, 9, 11), (1, 48, 10, 16), (2, 3, 1, 1), (0, 3, 2, 2), (2, 5, 4, 3, 2),
                                    (1, 3, 33, 1, 40)])  # fmt: skip
 def test_copies_between_formats(sizes, dtype, threads):
     plain = (numbers(*sizes) * 100).to(dtype)

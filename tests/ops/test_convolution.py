@@ -110,11 +110,12 @@ SIZES = {
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", SIZES)
-def test_blocks(name, dtype):
+@pytest.mark.parametrize("layout", [ag.contiguous_format, ag.channels_last])
+def test_blocks(name, dtype, layout):
     size, kernel, settings = SIZES[name]
     near = 1e-4 if dtype is np.float32 else 1e-11
     x, w, b = numbers(*size), numbers(*kernel), numbers(kernel[0])
-    leaves = [ag.tensor(a.astype(dtype), requires_grad=True) for a in (x, w, b)]
+    leaves = [leaf_of(a.astype(dtype), layout) for a in (x, w, b)]
     y, want = F.conv2d(*leaves, **settings), conv(x, w, b, **settings)
     np.testing.assert_allclose(y.detach().numpy(), want, atol=near, rtol=near)
     g = numbers(*want.shape)
@@ -124,6 +125,11 @@ def test_blocks(name, dtype):
         true = float((g * (change if change is not None else b.reshape(-1, 1, 1))).sum())
         assert abs(along - true) <= near * np.abs(g * want).sum()
     check_transposed(x, w, g, settings, dtype, near)
+
+
+def leaf_of(array, layout):
+    x = ag.tensor(array)
+    return (x.contiguous(memory_format=layout) if x.ndim == 4 else x).detach().requires_grad_()
 
 
 def check_transposed(x, w, g, settings, dtype, near):
@@ -156,7 +162,7 @@ def test_products_for_other_machines(level):
     before = use_panels(level)
     try:
         for name in ("images of four places", "patches of several panels", "groups"):
-            test_blocks(name, np.float32)
+            test_blocks(name, np.float32, ag.contiguous_format)
     finally:
         use_panels(before)
 

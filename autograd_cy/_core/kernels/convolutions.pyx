@@ -9,7 +9,8 @@ patches: the patches of some hundred places are copied, multiplied while in the 
   2. Products use panels (panels.pyx), which accept operands of any layout. The order of each element's sum depends only on
      sizes, so the bits are the same for any number of threads.
   3. Threads share blocks of the result. For the images' gradient they share images, or channels of few images. For the
-     weight's gradient they share slices of the blocks, whose sums are added at the end, or channels of a large weight.
+     weight's gradient they share slices of the blocks, whose sums are added at the end, or channels of a large weight. The
+     sums are transposed, since patches are rows, unless there is a single block: then its product is the gradient.
   4. Groups are separate convolutions. A kernel as large as the image makes one product of all images.
 """
 
@@ -56,6 +57,7 @@ cdef struct Pass:           # a shared loop
     int dtype_code
     npy_intp slices         # of the blocks
     npy_intp parts          # of the channels
+    bint turned             # there are no totals: the weight's gradient is written as it lies
     bint failed             # there was no memory for a block
 
 cdef struct Rows:           # of a matrix, each contiguous
@@ -145,7 +147,8 @@ cdef void *data_of(cnp.ndarray array) noexcept:
 
 
 cdef Pass pass_of(const Geometry *of, cnp.ndarray x, cnp.ndarray weight, cnp.ndarray bias, cnp.ndarray y) noexcept:
-    return Pass(of, shape_of(of), data_of(x), data_of(weight), data_of(bias), data_of(y), NULL, code_of(y), 1, 1, False)
+    return Pass(of, shape_of(of), data_of(x), data_of(weight), data_of(bias), data_of(y), NULL, code_of(y), 1, 1, False,
+                False)
 
 
 cdef int share(Task task, Pass *shared, npy_intp n) except -1:
@@ -347,15 +350,20 @@ cdef int correlate(const Geometry *of, cnp.ndarray x, cnp.ndarray g, cnp.ndarray
         return multiply_into(transposed(matrix_of(g)), matrix_of(x), weight)
     cdef Pass shared = pass_of(of, x, weight, None, g)
     cdef npy_intp length = of.channels * of.taps, n = of.groups * length * of.filters
+    cdef npy_intp blocks = shared.shape.stacks * shared.shape.rows * shared.shape.columns
+    cdef bint is_float = shared.dtype_code == FLOAT32
+    cdef cnp.ndarray totals
     if n <= SMALL_TOTALS:
-        shared.slices = min(<npy_intp> SLICES, shared.shape.stacks * shared.shape.rows * shared.shape.columns)
+        shared.slices = min(<npy_intp> SLICES, blocks)
     else:
         shared.parts = min(<npy_intp> PARTS, of.channels)
+    shared.turned = blocks == 1
     n *= shared.slices
-    cdef cnp.ndarray totals = new_array(shared.dtype_code, 1, &n)
+    totals = weight if shared.turned else new_array(shared.dtype_code, 1, &n)
     shared.totals = data_of(totals)
-    cdef bint is_float = shared.dtype_code == FLOAT32
     share(correlate_f32 if is_float else correlate_f64, &shared, of.groups * shared.slices * shared.parts)
+    if shared.turned:
+        return 0
     parallel_for(put_together_f32 if is_float else put_together_f64, &shared, of.groups * length,
                  of.filters * (shared.slices + 1))
     return 0
@@ -396,11 +404,15 @@ cdef void correlate_blocks(Pass *p, const real *x, const real *g, real *totals, 
     cdef Rows came, patches
     if rows == 0:
         return
-    totals += channel * p.of.taps * filters
+    totals += channel * p.of.taps * (1 if p.turned else filters)
     while number < last:
         block = block_of(p.of, &p.shape, number // of_stack, number % of_stack)
         patches = seen(p, x, &block, group, channel, end, memory)
         came = came_back(p, g, &block, group, memory + rows * p.shape.step)
+        if p.turned:
+            multiply_by_panels(p.dtype_code, came.data, came.row, size, patches.data, size, patches.row, <char *> totals,
+                               p.of.channels * p.of.taps * size, filters, block.places, rows, NULL, 0)
+            return
         multiply_by_panels(p.dtype_code, patches.data, patches.row, size, came.data, size, came.row, <char *> totals,
                            filters * size, rows, block.places, filters,
                            <char *> totals if number > first else NULL, filters * size)

@@ -33,6 +33,7 @@ static int best_vectors(void) { return 0; }
 /* `rows` rows of a @ b + added, `count` vectors each. `added` may be NULL; if its rows are 0 bytes apart, it is a single one,
    of whole vectors.
    Only the bytes `first` to `end` are written, but b's vectors are read whole. The rows of `out` are fetched meanwhile.
+   If rows are adjacent, a vector may be written into the next ones, whose own vectors follow.
    The sum is over n rows of b from each of `segments` places; `offsets` has the places in a and in b.
    Every third row of a has a pointer. From a single one, gcc adds a register for each row, and has too few. */
 #define TILE(name, type, size, count) \
@@ -71,8 +72,16 @@ static int best_vectors(void) { return 0; }
             added = NULL; \
         } \
         name##_vector whole[TILE_ROWS][count]; \
-        EACH_ROW EACH_VECTOR(count) whole[r][c] = sums[r][c]; \
-        for (int r = 0; r < rows; r++, out += out_row, added += added_row) \
+        const npy_intp last = !added && first == 0 && out_row == end ? (rows - 1) * out_row + end - count * size : -1; \
+        int done = 0; \
+        EACH_ROW { \
+            const int inside = r * out_row <= last; \
+            if (inside) EACH_VECTOR(count) ((name##_vector *) (out + r * out_row))[c] = sums[r][c]; \
+            else EACH_VECTOR(count) whole[r][c] = sums[r][c]; \
+            done += inside; \
+        } \
+        out += done * out_row; \
+        for (int r = done; r < rows; r++, out += out_row, added += added_row) \
             name##_write_part((char *) whole[r] + first, out + first, end - first, added ? added + first : NULL); \
     }
 

@@ -2,6 +2,7 @@
 #ifndef AUTOGRAD_CY_TURNS_H
 #define AUTOGRAD_CY_TURNS_H
 
+#include <string.h>
 #include "clones.h"
 
 /* Four elements of each of four rows as columns, `row` apart in `out`. */
@@ -33,6 +34,39 @@ static AUTOGRAD_CY_INLINED void turn_4x4_f64(const char *x, npy_intp x_row, doub
     for (int j = 0; j < 4; j++)
         for (int i = 0; i < 4; i++) out[i * row + j] = ((const double *) (x + j * x_row))[i];
 }
+
+/* Matrices of n columns, and of n rows, `count` long. As each row has a pointer, the compiler makes vectors of these loops. */
+#define FEW(name, type, n, rows, split, joined) \
+    AUTOGRAD_CY_CLONED static void name##_columns##n(const type *restrict x, npy_intp count, type *out, npy_intp row) { \
+        rows(type, out, row) \
+        for (npy_intp i = 0; i < count; i++) { split(x + n * i) } \
+    } \
+    AUTOGRAD_CY_CLONED static void name##_rows##n(type *x, npy_intp count, type *restrict out, npy_intp row) { \
+        rows(type, x, row) \
+        for (npy_intp i = 0; i < count; i++) { joined(out + n * i) } \
+    }
+#define ROWS2(type, x, row) type *restrict a = x, *restrict b = x + row;
+#define ROWS3(type, x, row) ROWS2(type, x, row) type *restrict c = x + 2 * row;
+#define ROWS4(type, x, row) ROWS3(type, x, row) type *restrict d = x + 3 * row;
+#define SPLIT2(x) a[i] = (x)[0]; b[i] = (x)[1];
+#define SPLIT3(x) SPLIT2(x) c[i] = (x)[2];
+#define SPLIT4(x) SPLIT3(x) d[i] = (x)[3];
+#define JOINED2(x) (x)[0] = a[i]; (x)[1] = b[i];
+#define JOINED3(x) JOINED2(x) (x)[2] = c[i];
+#define JOINED4(x) JOINED3(x) (x)[3] = d[i];
+#define FEW_OF(name, type) \
+    FEW(name, type, 2, ROWS2, SPLIT2, JOINED2) \
+    FEW(name, type, 3, ROWS3, SPLIT3, JOINED3) \
+    FEW(name, type, 4, ROWS4, SPLIT4, JOINED4) \
+    /* One to four columns or, if `joined`, rows. */ \
+    static void name(const type *x, npy_intp n, npy_intp count, type *out, npy_intp row, int joined) { \
+        if (n == 2) joined ? name##_rows2((type *) x, count, out, row) : name##_columns2(x, count, out, row); \
+        else if (n == 3) joined ? name##_rows3((type *) x, count, out, row) : name##_columns3(x, count, out, row); \
+        else if (n == 4) joined ? name##_rows4((type *) x, count, out, row) : name##_columns4(x, count, out, row); \
+        else memcpy(out, x, count * sizeof(type)); \
+    }
+FEW_OF(turn_few_f32, float)
+FEW_OF(turn_few_f64, double)
 
 /* The same for 16 x 16, or 8 x 8 of double: whole cache lines are read and written. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12 && !AUTOGRAD_CY_DEBUG

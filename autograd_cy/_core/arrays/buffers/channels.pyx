@@ -29,11 +29,13 @@ cdef extern from "turns.h":
     void turn_8x8_f64(const double *x, npy_intp x_row, double *out, npy_intp row) noexcept nogil
     void turn_4x4_f32(const char *x, npy_intp x_row, float *out, npy_intp row) noexcept nogil
     void turn_4x4_f64(const char *x, npy_intp x_row, double *out, npy_intp row) noexcept nogil
+    void turn_few_f32(const float *x, npy_intp n, npy_intp count, float *out, npy_intp row, bint joined) noexcept nogil
+    void turn_few_f64(const double *x, npy_intp n, npy_intp count, double *out, npy_intp row, bint joined) noexcept nogil
 
 cdef enum:
     MOST = 5            # dimensions of an array that has a format
     TILE = 16           # rows and columns that are transposed at once
-    LONG = 1024         # rows of so few columns that they are transposed one by one
+    LONG = 1024         # rows of few columns that are transposed at once
 
 cdef bint TURNS_TILES = has_large_turns()
 
@@ -160,7 +162,7 @@ cdef inline npy_intp rest_of(cnp.ndarray array) noexcept:
 
 cdef int turn(cnp.ndarray array, cnp.ndarray copy, npy_intp rows, npy_intp columns) except -1:
     """Copy the transpose of each sample's matrix."""
-    cdef npy_intp height = TILE if columns >= NARROW else LONG, blocks = (rows + height - 1) // height
+    cdef npy_intp height = TILE if columns > NARROW else LONG, blocks = (rows + height - 1) // height
     cdef npy_intp samples = cnp.PyArray_DIM(array, 0)
     cdef Turned turned = Turned(cnp.PyArray_DATA(array), cnp.PyArray_DATA(copy), rows, columns, height, blocks)
     parallel_for(turn_f32 if code_of(array) == FLOAT32 else turn_f64, &turned, samples * blocks, height * columns)
@@ -181,8 +183,8 @@ cdef void turn_blocks(const Turned *p, const cython.floating *x, cython.floating
     cdef npy_intp sample, i, j
     while block < end:
         sample, i, j = block // p.blocks * p.rows * p.columns, block % p.blocks * p.height, 0
-        if p.height > TILE:
-            turn_columns(p, x + sample + i * p.columns, y + sample + i, min(p.rows - i, p.height))
+        if p.height > TILE or p.rows <= NARROW:
+            turn_few(p, x + sample + i * p.columns, y + sample + i, min(p.rows - i, p.height))
             j = p.columns
         while j < p.columns:
             turn_tile(p, x + sample + i * p.columns + j, y + sample + j * p.rows + i, min(p.rows - i, <npy_intp> TILE),
@@ -191,12 +193,14 @@ cdef void turn_blocks(const Turned *p, const cython.floating *x, cython.floating
         block += 1
 
 
-cdef inline void turn_columns(const Turned *p, const cython.floating *x, cython.floating *y, npy_intp height) noexcept nogil:
-    """Transpose a block of few columns, one after the other."""
-    cdef npy_intp i, j
-    for j in range(p.columns):
-        for i in range(height):
-            y[j * p.rows + i] = x[i * p.columns + j]
+cdef inline void turn_few(const Turned *p, const cython.floating *x, cython.floating *y, npy_intp height) noexcept nogil:
+    """Transpose all columns of a block of rows; either are few."""
+    cdef bint joined = p.columns > NARROW
+    cdef npy_intp n = height if joined else p.columns, count = p.columns if joined else height
+    if cython.floating is float:
+        turn_few_f32(x, n, count, y, p.columns if joined else p.rows, joined)
+    else:
+        turn_few_f64(x, n, count, y, p.columns if joined else p.rows, joined)
 
 
 cdef inline void turn_tile(const Turned *p, const cython.floating *x, cython.floating *y, npy_intp height,

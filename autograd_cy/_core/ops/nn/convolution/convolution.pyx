@@ -3,7 +3,7 @@
 cimport cython
 
 from autograd_cy._core.arrays.buffers cimport (
-    channels_at_end, has_channels_last, in_format, in_type_and_order, is_flat, sizes_of)
+    channels_at_end, has_channels_last, in_c_order, in_format, in_type_and_order, is_flat, sizes_of)
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, unpack
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
@@ -63,7 +63,10 @@ cdef class ConvolutionBackward0(Node):
             return g
         if self.dense is not None:
             return self.dense
-        g = in_format(g, True) if channels_last else copied(g)
+        if channels_last:
+            g = in_format(g, True)
+        else:
+            g = in_c_order(g, code_of(g)) if has_channels_last(g) else copied(g)
         if request.may_consume:         # no other backward follows: the next requests use the same gradient
             self.dense = g
         return g
