@@ -142,9 +142,8 @@ NO_SIZES = {
     "channel_convolutions": "SLICES TO_AN_ELEMENT",
     "channel_columns": "SLICES",
     "channel_dots": "TO_AN_ELEMENT",
-    "channel_lines": "LANE_BYTES",
     "channel_places": "TO_AN_ELEMENT",
-    "channel_taps": "SLICES TO_AN_ELEMENT",
+    "channel_taps": "SLICES TO_AN_ELEMENT LANE_BYTES",
     "channel_windows": "PARTS",  # crossed in test_channels_last.py
     "channels": "MOST",
     "convolutions": "LINE_BYTES PARTS SLICES TO_AN_ELEMENT",

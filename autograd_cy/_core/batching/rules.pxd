@@ -1,6 +1,6 @@
 """Batching rules: those declared with an operation, and kinds of rules."""
 
-from autograd_cy._core.batching.batched cimport BatchedCall, BatchLevel
+from autograd_cy._core.batching.batched cimport BatchLevel
 
 # in sample_loop.pyx
 cdef object sample_of(object x, BatchLevel level, Py_ssize_t k)

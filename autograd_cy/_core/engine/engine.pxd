@@ -6,7 +6,7 @@ from cpython.object cimport PyObject
 from autograd_cy._core.batching.batched cimport BatchLevel
 from autograd_cy._core.engine.ready_queue cimport ReadyQueue, pop
 from autograd_cy._core.graph.context cimport put_hooks_back
-from autograd_cy._core.graph.node cimport Node, NodeHooks, Request, Scratch, TaskRoots, target_of
+from autograd_cy._core.graph.node cimport Node, Scratch, TaskRoots, target_of
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime.free_threading cimport peek_pointer, store_pointer
 from autograd_cy._core.runtime.state cimport ThreadState

@@ -17,7 +17,6 @@ cdef class Origin:
     cdef int input                  # index among the tensor inputs
     cdef bint written
 
-
 # in intermediates.pyx
 cdef str SAVED, SAVED_FOR_JVP, ATTRIBUTE        # where a Function keeps tensors; the last one is a prefix
 
@@ -43,7 +42,6 @@ cdef class Intermediate:
     cdef readonly bint certain      # whether it is known to be computed from an input
     cdef tuple levels               # the dual levels at which those inputs have tangents
     cdef long long sources          # a bit for each tensor argument
-
 
 # in function_node.pyx
 

@@ -2,7 +2,6 @@
 
 from cpython.object cimport PyObject
 
-from autograd_cy._core.arrays.dtypes cimport dtype
 from autograd_cy._core.graph.context cimport Tangent
 from autograd_cy._core.graph.memory cimport VersionCounter
 from autograd_cy._core.graph.node cimport Node

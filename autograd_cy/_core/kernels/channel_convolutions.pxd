@@ -1,6 +1,6 @@
 """Convolutions of arrays whose channels lie last in memory."""
 
-from autograd_cy._core.kernels.patches cimport Geometry
+from autograd_cy._core.kernels.convolutions cimport Geometry
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cdef int convolve_channels(const Geometry *of, cnp.ndarray x, cnp.ndarray matrices, cnp.ndarray bias, cnp.ndarray y,

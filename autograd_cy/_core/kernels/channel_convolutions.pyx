@@ -14,9 +14,9 @@ import numpy as np
 
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, code_of
+from autograd_cy._core.kernels.convolutions cimport Geometry
 from autograd_cy._core.kernels.gemm cimport multiply_by_panels
 from autograd_cy._core.kernels.norm_loops cimport add_moments, room_of
-from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.kernels.planes cimport Planes
 from autograd_cy._core.kernels.reduction_loops cimport real
 from autograd_cy._core.parallel.threads cimport Task, parallel_for

@@ -6,8 +6,8 @@ sum of their products. Nothing is copied; taps beside the image are left out. Th
 """
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, code_of
+from autograd_cy._core.kernels.convolutions cimport Geometry
 from autograd_cy._core.kernels.gemm cimport vectors
-from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

@@ -10,8 +10,8 @@ Threads share panels of blocks of lines and images.
 from libc.stdlib cimport free, malloc
 
 from autograd_cy._core.arrays.dtypes cimport code_of
+from autograd_cy._core.kernels.convolutions cimport Geometry
 from autograd_cy._core.kernels.gemm cimport PanelProduct, panel_product
-from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

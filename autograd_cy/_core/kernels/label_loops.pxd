@@ -1,6 +1,5 @@
 """Loops of losses by label, and of alignments of labels."""
 
-from autograd_cy._core.parallel.threads cimport Task
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 

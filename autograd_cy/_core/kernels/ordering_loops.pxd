@@ -1,6 +1,5 @@
 """Loops that compare elements in order: top elements, keys of sorting, scans."""
 
-from autograd_cy._core.kernels.reduction_loops cimport ADD, MULTIPLY
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 # in selection.pyx

@@ -5,7 +5,7 @@ from libc.float cimport DBL_EPSILON, DBL_MIN, FLT_EPSILON, FLT_MIN
 from libc.math cimport sqrt
 
 from autograd_cy._core.arrays.dtypes cimport NCODES
-from autograd_cy._core.kernels.loops cimport Kernel, Loop, Part, Walk
+from autograd_cy._core.kernels.loops cimport Kernel, Loop, Part
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 

@@ -1,9 +1,6 @@
 """Calls that subclasses, function modes and the profiler take over."""
 
-from cpython.object cimport PyObject
-
 from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.recording.events cimport Span
 
 # in subclasses.pyx
 cdef Tensor alias(Tensor x)

@@ -25,7 +25,6 @@ cdef class CopySlices(Node):
     cdef int position           # of the view among the inputs of `function`
     cdef int check(self) except -1
 
-
 # in change.pyx
 
 cdef class Change:

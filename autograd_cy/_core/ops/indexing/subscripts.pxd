@@ -2,13 +2,11 @@
 
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.runtime cimport numpy_api as cnp
 
 # in index_tensors.pyx
 
 cdef class Indexing(Node):
     cdef tuple indices(self)
-
 
 # in index_put.pyx
 cpdef index_put_(Tensor self, indices, values, accumulate=*)

@@ -4,6 +4,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cnp.import_array()
 
+include "convolution/kept_formats.pyx"
 include "convolution/conv_arguments.pyx"
 include "convolution/conv_arrays.pyx"
 include "convolution/convolution.pyx"

@@ -3,7 +3,6 @@
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.kernels.label_loops cimport Totals
-from autograd_cy._core.ops.pointwise.nodes cimport MEAN, NONE, SUM
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 # in losses.pyx

@@ -1,7 +1,6 @@
 """Normalization over layers, channels and groups."""
 
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.kernels.planes cimport Planes
 from autograd_cy._core.runtime cimport numpy_api as cnp
 

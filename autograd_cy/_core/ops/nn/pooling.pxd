@@ -3,7 +3,6 @@
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.runtime cimport numpy_api as cnp
-from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 # in pooling_sizes.pyx
 

@@ -3,7 +3,7 @@
 from cpython.object cimport PyObject, PyTypeObject
 
 from autograd_cy._core.arrays.dtypes cimport KERNEL_CODES, NCODES
-from autograd_cy._core.graph.node cimport Node, Request
+from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.kernels.loops cimport Kernel
 from autograd_cy._core.runtime cimport numpy_api as cnp

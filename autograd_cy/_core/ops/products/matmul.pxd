@@ -1,7 +1,6 @@
 """Products of matrices and vectors, alone and added to another tensor."""
 
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.tensor cimport Tensor
 
 # in mm.pyx
 

@@ -1,10 +1,7 @@
 """Reductions that compare elements: extremes, sorting, quantiles."""
 
 from autograd_cy._core.graph.node cimport Node
-from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.kernels.reduction_loops cimport Dims
 from autograd_cy._core.ops.reductions.sums cimport WeightedReduction
-from autograd_cy._core.runtime cimport numpy_api as cnp
 
 # in selecting.pyx
 
@@ -14,7 +11,6 @@ cdef class Selecting(Node):
 
 cdef class OneOfMany(Selecting):
     pass
-
 
 # in extremes.pyx
 

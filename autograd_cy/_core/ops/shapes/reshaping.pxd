@@ -1,6 +1,5 @@
 """Other shapes of the same elements: reshapes, transposes, and other views of a whole tensor."""
 
-from autograd_cy._core.arrays.dtypes cimport dtype
 from autograd_cy._core.graph.tensor cimport Tensor
 
 # in shape.pyx

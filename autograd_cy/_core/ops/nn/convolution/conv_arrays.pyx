@@ -12,11 +12,10 @@ from autograd_cy._core.kernels.channel_dots cimport convolve_dots, suits_dots
 from autograd_cy._core.kernels.channel_places cimport convolve_places
 from autograd_cy._core.kernels.channel_taps cimport (
     convolve_lines_back, convolve_taps, convolve_taps_back, correlate_lines, correlate_taps)
-from autograd_cy._core.kernels.convolutions cimport add_filters, convolve, convolve_back, correlate, sum_filters
+from autograd_cy._core.kernels.convolutions cimport (
+    Geometry, add_filters, convolve, convolve_back, convolve_planes, convolve_planes_back, correlate, correlate_planes,
+    suits_planes, sum_filters)
 from autograd_cy._core.kernels.gemm cimport panel_width, vectors
-from autograd_cy._core.kernels.patches cimport Geometry
-from autograd_cy._core.kernels.plane_convolutions cimport (
-    convolve_planes, convolve_planes_back, correlate_planes, suits_planes)
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 

@@ -8,9 +8,8 @@ from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, unpack
 from autograd_cy._core.graph.record cimport needs_node, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.kernels.convolutions cimport Geometry
 from autograd_cy._core.kernels.loops cimport copied
-from autograd_cy._core.kernels.patches cimport Geometry
-from autograd_cy._core.ops.nn.kept_formats cimport in_format_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.batched import rank_of

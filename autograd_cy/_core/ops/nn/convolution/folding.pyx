@@ -7,7 +7,7 @@ from autograd_cy._core.arrays.dtypes cimport BOOL, COMPLEX64, FLOAT16, check_has
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport record_linear, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.kernels.sliding cimport Sliding, slide
+from autograd_cy._core.kernels.convolutions cimport Sliding, slide
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.batched import rank_of

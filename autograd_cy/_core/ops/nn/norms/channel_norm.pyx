@@ -10,7 +10,7 @@ from autograd_cy._core.kernels.norm_loops cimport (
     Statistics, add_moments, add_products, find_corrections, finish_moments, first_means, normalize_planes, parameter_gradient,
     plane_gradients, room_of)
 from autograd_cy._core.kernels.planes cimport Planes
-from autograd_cy._core.ops.nn.kept_formats cimport in_format_of
+from autograd_cy._core.ops.nn.convolution cimport in_format_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 

@@ -13,7 +13,7 @@ from autograd_cy._core.graph.record cimport needs_node, new_node, record, shape_
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.channel_windows cimport channel_maxima, counts_places, moved_by_channels
 from autograd_cy._core.kernels.window_loops cimport ADDED, moved, window_maxima, windows_of
-from autograd_cy._core.ops.nn.kept_formats cimport in_format_of
+from autograd_cy._core.ops.nn.convolution cimport in_format_of
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 

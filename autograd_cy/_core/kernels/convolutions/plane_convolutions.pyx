@@ -9,13 +9,11 @@ from libc.string cimport memset
 
 from autograd_cy._core.arrays.buffers cimport new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT64, code_of
-from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.kernels.reduction_loops cimport real
 from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-cnp.import_array()
 
 # Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:

@@ -11,7 +11,6 @@ from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-cnp.import_array()
 
 # Declares the float and double versions that Cython generates from fused functions.
 cdef extern from *:

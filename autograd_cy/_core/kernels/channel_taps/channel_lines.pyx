@@ -11,8 +11,8 @@ from libc.stdlib cimport malloc
 from libc.string cimport memset
 
 from autograd_cy._core.arrays.dtypes cimport FLOAT32
+from autograd_cy._core.kernels.convolutions cimport Geometry
 from autograd_cy._core.kernels.gemm cimport vectors
-from autograd_cy._core.kernels.patches cimport Geometry
 from autograd_cy._core.kernels.reduction_loops cimport real
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 

@@ -1,1 +1,0 @@
-"""QR, eigenvalues, singular values, and what follows from them: least squares, determinants, norms, functions of matrices."""

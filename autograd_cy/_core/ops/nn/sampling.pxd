@@ -1,1 +1,0 @@
-"""Interpolation, and sampling at the points of a grid."""
