@@ -394,7 +394,7 @@ def is_empty(package):
 def remove_stale(extensions):
     """Remove compiled modules whose sources are gone from the tree, where they could still be imported."""
     suffix = EXTENSION_SUFFIXES[0]
-    built = {Path(*extension.name.split(".")).with_name(extension.name.rpartition(".")[2] + suffix) for extension in extensions}
+    built = {Path(*extension.name.split(".")).with_suffix(suffix) for extension in extensions}
     for path in set(CORE.rglob(f"*{suffix}")) - built:
         path.unlink()
 

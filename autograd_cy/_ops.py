@@ -13,9 +13,11 @@ from typing import Any
 
 from ._compat import PACKAGE as _PACKAGE
 from ._core.graph.tensor import Tensor
-from ._core.ops.overrides import answer_of_handler as _answer_of_handler, handle_torch_function as _handle_torch_function
 from ._core.ops.operations import OPS
-from ._core.recording.events import begin_region as _begin_region, end_region as _end_region
+from ._core.ops.overrides import answer_of_handler as _answer_of_handler
+from ._core.ops.overrides import handle_torch_function as _handle_torch_function
+from ._core.recording.events import begin_region as _begin_region
+from ._core.recording.events import end_region as _end_region
 from .utils._checkpoint_policy import enter_overloads
 
 _SCALED = ("add", "sub", "mul", "div", "multiply", "subtract", "true_divide", "divide")  # of numbers, too, the one for tensors

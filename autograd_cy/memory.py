@@ -1,7 +1,17 @@
 """The memory of large results: statistics, and what is kept for the next ones."""
 
 from ._core.arrays.buffers import (
-    drop_shelves as _drop_shelves, give_all_back as _give_all_back, memory_stats, set_cache_limit, trim as _trim,
+    drop_shelves as _drop_shelves,
+)
+from ._core.arrays.buffers import (
+    give_all_back as _give_all_back,
+)
+from ._core.arrays.buffers import (
+    memory_stats,
+    set_cache_limit,
+)
+from ._core.arrays.buffers import (
+    trim as _trim,
 )
 from ._core.graph import node as _node
 from ._core.graph import tensor as _tensor

@@ -12,9 +12,12 @@ import numpy as _np
 
 from ._core.arrays.dtypes import kind_of as _kind_of
 from ._core.batching.batched import open_levels as _open_levels
-from ._core.graph.tensor import Tensor, from_array as _from_array
+from ._core.graph.tensor import Tensor
+from ._core.graph.tensor import from_array as _from_array
+from ._core.ops.drawing import new_integers as _new_integers
+from ._core.ops.drawing import new_random as _new_random
+from ._core.ops.drawing import random_like as _random_like
 from ._core.ops.overrides import handle_torch_function, has_torch_function
-from ._core.ops.drawing import new_integers as _new_integers, new_random as _new_random, random_like as _random_like
 from ._core.runtime.entry import public as _public
 from ._creation import array_argument as _array_argument
 from ._creation import integer as _integer

@@ -13,13 +13,26 @@ from .._compat import answers as _answers
 from .._compat import names_later
 from .._core.arrays.unset import Filling as _Filling
 from .._core.engine.engine import (
-    current_graph_task_id as _current_graph_task_id, current_node as _current_autograd_node, execution_order, is_captured_leaf,
+    current_graph_task_id as _current_graph_task_id,
+)
+from .._core.engine.engine import (
+    current_node as _current_autograd_node,
+)
+from .._core.engine.engine import (
+    execution_order,
+    is_captured_leaf,
     will_execute,
 )
 from .._core.graph.node import Node
 from .._core.graph.tensor import Tensor, TensorBase
 from .._core.ops.overrides import (
-    calls_handed_to as _calls_handed_to, disabled_torch_function, subclasses_as_tensors as DisableTorchFunctionSubclass,
+    calls_handed_to as _calls_handed_to,
+)
+from .._core.ops.overrides import (
+    disabled_torch_function,
+)
+from .._core.ops.overrides import (
+    subclasses_as_tensors as DisableTorchFunctionSubclass,
 )
 from .._core.runtime.once import is_warn_always_enabled as _get_warnAlways
 from .._core.runtime.once import set_warn_always as _set_warnAlways

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from .._core.arrays import dtypes
-from .._core.arrays.formats import checked, empty_in, made_in
 from .._core.arrays.buffers import axes_in_memory
+from .._core.arrays.formats import checked, empty_in, made_in
 from .._core.graph.tensor import Tensor, array_of, from_array
-from .._core.ops.out_argument import into
 from .._core.ops.drawing import plain_shape
+from .._core.ops.out_argument import into
 from .._types import on_cpu
 
 

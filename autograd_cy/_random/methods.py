@@ -11,8 +11,16 @@ from .._core.batching.batched import levels_of, open_levels
 from .._core.batching.rules import refusal_of_write
 from .._core.graph.tensor import Tensor, array_of
 from .._core.ops.drawing import (
-    check_fill, drawing_levels, drawn_array, drawn_into, fill_by_numpy, fill_integral, fill_normal, fill_uniform,
-    numbers_by_numpy, real_argument,
+    check_fill,
+    drawing_levels,
+    drawn_array,
+    drawn_into,
+    fill_by_numpy,
+    fill_integral,
+    fill_normal,
+    fill_uniform,
+    numbers_by_numpy,
+    real_argument,
 )
 from .._core.ops.overrides import extend_overridable
 from .._core.runtime.entry import public

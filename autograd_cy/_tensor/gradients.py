@@ -8,8 +8,8 @@ from .._compat import PACKAGE
 from .._core.batching.batched import is_batched
 from .._core.batching.rules import on_values
 from .._core.graph import record
-from .._core.graph.node import set_metadata_function
 from .._core.graph.memory import declare_gradient
+from .._core.graph.node import set_metadata_function
 from .._core.graph.tensor import Tensor, data_of, extend
 from .._core.ops.overrides import extend_overridable
 from .._core.ops.shapes.reshaping import replace_array

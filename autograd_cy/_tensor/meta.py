@@ -21,8 +21,8 @@ import numpy as np
 from .._compat import PACKAGE
 from .._core.graph.tensor import Tensor, from_array, metadata_of
 from .._core.ops.indexing.slicing import owner_of_memory, taken_into
-from .._core.ops.shapes.reshaping import replace_array
 from .._core.ops.overrides import subclasses_as_tensors
+from .._core.ops.shapes.reshaping import replace_array
 from .._creation import laid_out_like
 from .._memory import moves
 from .._memory.placeholders import Placeholder, give_pages_back, memory_of, placeholder

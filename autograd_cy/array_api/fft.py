@@ -7,7 +7,8 @@ import numpy as _np
 
 from .. import fft as _fft
 from .._core.arrays import dtypes as _dtypes
-from .._core.graph.tensor import Tensor as _Tensor, sharing as _sharing
+from .._core.graph.tensor import Tensor as _Tensor
+from .._core.graph.tensor import sharing as _sharing
 from ._promotion import checked as _checked
 from ._promotion import named as _named
 

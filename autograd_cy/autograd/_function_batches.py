@@ -10,7 +10,15 @@ from collections import namedtuple
 from typing import Any
 
 from .._core.batching.batched import (
-    BatchLevel, HiddenLevels, at_level, at_level_or_expanded, batched, close_level, is_batched, levels_from, open_level,
+    BatchLevel,
+    HiddenLevels,
+    at_level,
+    at_level_or_expanded,
+    batched,
+    close_level,
+    is_batched,
+    levels_from,
+    open_level,
     with_samples,
 )
 from .._core.graph.tensor import Tensor

@@ -8,7 +8,16 @@ from typing import Any
 
 from .._core.runtime.entry import public as _public
 from .._core.runtime.state import (
-    are_on as _are_on, mode_bit as _mode_bit, restore_modes as _restore_modes, swap_modes as _swap_modes,
+    are_on as _are_on,
+)
+from .._core.runtime.state import (
+    mode_bit as _mode_bit,
+)
+from .._core.runtime.state import (
+    restore_modes as _restore_modes,
+)
+from .._core.runtime.state import (
+    swap_modes as _swap_modes,
 )
 from ._mode_decorator import ModeDecorator as _ModeDecorator
 

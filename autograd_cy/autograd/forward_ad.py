@@ -3,7 +3,18 @@
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._core.batching.batched import (
-    all_samples as _all_samples, is_batched as _is_batched, levels_of as _levels_of, one_sample as _one_sample,
+    all_samples as _all_samples,
+)
+from .._core.batching.batched import (
+    is_batched as _is_batched,
+)
+from .._core.batching.batched import (
+    levels_of as _levels_of,
+)
+from .._core.batching.batched import (
+    one_sample as _one_sample,
+)
+from .._core.batching.batched import (
     shared_arguments as _shared_arguments,
 )
 from .._core.engine.engine import depends_on_any as _depends_on_any
@@ -11,7 +22,8 @@ from .._core.graph import context as _context
 from .._core.graph import record as _record
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public as _public
-from .._core.runtime.state import is_forward_enabled as _is_fwd_grad_enabled, mode_bit as _mode_bit
+from .._core.runtime.state import is_forward_enabled as _is_fwd_grad_enabled
+from .._core.runtime.state import mode_bit as _mode_bit
 from .grad_mode import _Switch
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]

@@ -8,9 +8,17 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
-from .._core.batching.batched import is_batched as _is_batched, levels_of as _levels_of, open_levels as _open_levels
+from .._core.batching.batched import is_batched as _is_batched
+from .._core.batching.batched import levels_of as _levels_of
+from .._core.batching.batched import open_levels as _open_levels
 from .._core.engine.functions import (
-    DelayedError as _DelayedError, FunctionNode as _FunctionNode, apply_function as _apply_function,
+    DelayedError as _DelayedError,
+)
+from .._core.engine.functions import (
+    FunctionNode as _FunctionNode,
+)
+from .._core.engine.functions import (
+    apply_function as _apply_function,
 )
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import show_one_frame as _show_one_frame

@@ -11,8 +11,23 @@ from typing import Any, Self, overload
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public as _public
 from .._core.runtime.state import (
-    are_on as _are_on, is_grad_enabled, is_inference_mode_enabled, leave_mode as _leave_mode, mode_bit as _mode_bit,
-    restore_modes as _restore_modes, swap_modes as _swap_modes,
+    are_on as _are_on,
+)
+from .._core.runtime.state import (
+    is_grad_enabled,
+    is_inference_mode_enabled,
+)
+from .._core.runtime.state import (
+    leave_mode as _leave_mode,
+)
+from .._core.runtime.state import (
+    mode_bit as _mode_bit,
+)
+from .._core.runtime.state import (
+    restore_modes as _restore_modes,
+)
+from .._core.runtime.state import (
+    swap_modes as _swap_modes,
 )
 from .._core.writes.inplace import set_versions as _set_versions
 from ._mode_decorator import F as _F

@@ -5,13 +5,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._core.batching.batched import (
-    at_level_or_expanded as _at_level_or_expanded, batched as _batched, close_level as _close_level, open_level as _open_level,
+    at_level_or_expanded as _at_level_or_expanded,
+)
+from .._core.batching.batched import (
+    batched as _batched,
+)
+from .._core.batching.batched import (
+    close_level as _close_level,
+)
+from .._core.batching.batched import (
+    open_level as _open_level,
+)
+from .._core.batching.batched import (
     open_levels as _open_levels,
 )
-from .._core.engine.engine import make_seeds as _make_seeds, run_task as _run_task
+from .._core.engine.engine import make_seeds as _make_seeds
+from .._core.engine.engine import run_task as _run_task
 from .._core.graph.edges import GradientEdge
 from .._core.graph.tensor import Tensor
-from .._core.ops.overrides import arm as _arm, handle_torch_function, overrides_gradients as _overrides_gradients
+from .._core.ops.overrides import arm as _arm
+from .._core.ops.overrides import handle_torch_function
+from .._core.ops.overrides import overrides_gradients as _overrides_gradients
 from .._core.runtime.entry import show_one_frame as _show_one_frame
 from .._core.runtime.once import warn_once as _warn_once
 from .._creation.filled import zeros_like

@@ -5,10 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 from .._compat import names_later as _names_later
 from .._core.engine.engine import (
-    current_graph_task_id, current_node, execution_order, task_notes, unchain, unchain_backward, will_execute,
+    current_graph_task_id,
+    current_node,
+    execution_order,
+    task_notes,
+    unchain,
+    unchain_backward,
+    will_execute,
 )
-from .._core.graph.node import gradient_node as _gradient_node
 from .._core.graph.edges import GradientEdge
+from .._core.graph.node import gradient_node as _gradient_node
 from .._core.graph.record import register_op_hook as _register_op_hook
 from .._core.graph.tensor import Tensor
 from .._core.runtime.entry import public as _public

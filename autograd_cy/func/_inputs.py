@@ -4,7 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._core.batching.batched import (
-    DifferentiatedWithin, HiddenLevels, as_argument, is_batched, levels_of, one_sample, open_levels,
+    DifferentiatedWithin,
+    HiddenLevels,
+    as_argument,
+    is_batched,
+    levels_of,
+    one_sample,
+    open_levels,
 )
 from .._core.engine.engine import depends_on_others, end_arguments, run_task
 from .._core.graph.tensor import Tensor

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._core.graph.tensor import Tensor, array_of as _array_of, from_array as _from_array
+from .._core.graph.tensor import Tensor
+from .._core.graph.tensor import array_of as _array_of
+from .._core.graph.tensor import from_array as _from_array
 from .._memory import shared as _shared_memory
 
 __all__ = ["ForkingPickler", "init_reductions", "rebuild_tensor", "reduce_tensor"]

@@ -6,7 +6,8 @@ from typing import Any
 from .._compat import names_later as _names_later
 from .._compat.missing import getattr_of as _getattr_of
 from .._core.graph.tensor import Tensor
-from .._core.ops.overrides import disabled_torch_function as _disabled_torch_function, take_for_tensors as _take_for_tensors
+from .._core.ops.overrides import disabled_torch_function as _disabled_torch_function
+from .._core.ops.overrides import take_for_tensors as _take_for_tensors
 from .._core.ops.shapes.reshaping import replace_array as _replace_array
 from .._core.runtime.entry import public as _public
 from .._creation.filled import empty

@@ -8,7 +8,8 @@ from typing import Any, TypeAlias
 
 from .._core.graph.tensor import Tensor
 from .._core.optim.updates import drop_gradients as _drop_gradients
-from .._core.recording.events import begin_region as _begin_region, end_region as _end_region
+from .._core.recording.events import begin_region as _begin_region
+from .._core.recording.events import end_region as _end_region
 from .._core.runtime.handle import RemovableHandle
 from .._core.runtime.handle import register as _register
 from .._functional.queries import typename

@@ -10,7 +10,6 @@ import re
 
 import numpy as np
 import pytest
-from autograd_cy._core.parallel.threads import get_thresholds, set_threshold
 from common import ROOT
 from crossings import LEVELS, MOST, Checker, Trials, combinations, layouts_for, levels_of, rng_of
 from op_calls import Call, run_backward, samples_of, to_numpy
@@ -19,6 +18,7 @@ from opinfo import DIFFERENTIABLE, ELEMENTWISE, OPS, REDUCTIONS
 from subjects import op_subjects, shapes_of
 
 import autograd_cy as ag
+from autograd_cy._core.parallel.threads import get_thresholds, set_threshold
 
 CORE = ROOT / "autograd_cy" / "_core"
 TEMPLATES = ROOT / "codegen"

@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from autograd_cy._core.kernels.gemm import use_panels
 from crossings import kernel_threads, thresholds
 
 import autograd_cy as ag
+from autograd_cy._core.kernels.gemm import use_panels
 
 ALWAYS = {"panel_work": 1, "panel_side": 1}
 BEST = use_panels()

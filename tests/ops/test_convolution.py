@@ -4,11 +4,11 @@ import random
 
 import numpy as np
 import pytest
-from autograd_cy._core.kernels.gemm import use_panels
 from crossings import kernel_threads, thresholds
 from op_rows_conv import conv, conv_transpose
 
 import autograd_cy as ag
+from autograd_cy._core.kernels.gemm import use_panels
 
 F = ag.nn.functional
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from autograd_cy._core.parallel.threads import set_threshold
 
 import autograd_cy as ag
+from autograd_cy._core.parallel.threads import set_threshold
 from autograd_cy.nn import functional as F
 
 ROUNDS = 40_000

@@ -4,10 +4,10 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from autograd_cy._core.ops.nn.attention import heads_of_projection, in_rows, packed_attention
 
 import autograd_cy as ag
 from autograd_cy._core.graph.tensor import array_of
+from autograd_cy._core.ops.nn.attention import heads_of_projection, in_rows, packed_attention
 from autograd_cy._core.ops.overrides import calls_handed_to
 
 F = ag.nn.functional

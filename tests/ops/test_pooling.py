@@ -4,9 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
-from autograd_cy._core.kernels.sampling_loops import Taps
 
 import autograd_cy as ag
+from autograd_cy._core.kernels.sampling_loops import Taps
 
 F = ag.nn.functional
 TIES = np.random.default_rng(3).integers(0, 3, (2, 3, 40, 40)).astype(np.float32)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from autograd_cy._core.runtime.state import fail_allocations, stop_failing
 from common import in_threads
 from fault_scenarios import SCENARIOS, leaf
 from fault_writes import DIRTY, MODES, TARGETS, UNRECORDED, WRITES, Unmarked, UnmarkedTangent, operands, prepared, state_of
@@ -18,6 +17,7 @@ from autograd_cy._core.graph import context
 from autograd_cy._core.inspection.recorder import Recorder
 from autograd_cy._core.recording.events import is_recording
 from autograd_cy._core.runtime import state
+from autograd_cy._core.runtime.state import fail_allocations, stop_failing
 
 pytestmark = [
     pytest.mark.skipif(not state.is_debug_build(), reason="allocations can be made to fail in the debug build only"),

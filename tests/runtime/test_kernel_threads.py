@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
-from autograd_cy._core.parallel.threads import is_held_to_one
 from common import in_threads
 from op_calls import Call, run_backward, samples_of, to_numpy
 from op_case import Sample, map_arrays
 from opinfo import ELEMENTWISE, REDUCTIONS
 
 import autograd_cy as ag
-from autograd_cy._core.parallel.threads import has_threads, set_kernel_threads, usual_threads
+from autograd_cy._core.parallel.threads import has_threads, is_held_to_one, set_kernel_threads, usual_threads
 
 needs_threads = pytest.mark.skipif(not has_threads(), reason="a build without threads")
 SHAPE = (300, 517)  # above the size from which threads are used, and no multiple of anything

@@ -172,7 +172,8 @@ def test_coverage_counts_lines_of_the_core(tmp_path):
     assert run.returncode == 0, run.stdout + run.stderr
     report = subprocess.run([*coverage, "report", f"--rcfile={settings}"], **where)
     assert report.returncode == 0, report.stdout + report.stderr
-    (line,) = [line for line in report.stdout.splitlines() if line.startswith(os.path.join(CORE, "engine", "engine", "engine.pyx"))]
+    name = os.path.join(CORE, "engine", "engine", "engine.pyx")
+    (line,) = [line for line in report.stdout.splitlines() if line.startswith(name)]
     statements, missed, share = line.split()[1:]
     assert int(statements) > 100 and 0 < int(missed) < int(statements) and 10 < int(share.rstrip("%")) < 100
 

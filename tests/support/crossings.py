@@ -11,12 +11,11 @@ import random
 from dataclasses import dataclass, fields
 
 import numpy as np
-from autograd_cy._core.parallel.threads import TABLE, set_threshold
+from autograd_cy._core.arrays.dtypes import kind_of
 from op_calls import assert_unwritten
 
 import autograd_cy as ag
-from autograd_cy._core.arrays.dtypes import kind_of
-from autograd_cy._core.parallel.threads import set_kernel_threads
+from autograd_cy._core.parallel.threads import TABLE, set_kernel_threads, set_threshold
 
 # by the type's letter, of the largest element
 NEAR = {"e": 1e-2, "E": 8e-2, "f": 5e-5, "d": 1e-10, "g": 1e-13, "F": 5e-5, "D": 1e-10}

@@ -4,9 +4,8 @@ Each yields `S(...)` as one writes the call. Keep them tiny: gradcheck's cost gr
 """
 
 import numpy as np
-from op_case import S
-
 from autograd_cy._core.arrays.dtypes import kind_of
+from op_case import S
 
 # Shapes
 

@@ -10,9 +10,9 @@ import sys
 import time
 
 import numpy as np
-from autograd_cy._core.engine.parallel_walk import set_pace
 
 import autograd_cy as ag
+from autograd_cy._core.engine.parallel_walk import set_pace
 from autograd_cy.utils.checkpoint import checkpoint
 
 SHAPE = (3, 4)

@@ -8,9 +8,10 @@ import textwrap
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
-import autograd_cy.sparse  # noqa: F401  its methods are attached when it is imported
-from autograd_cy._compat.missing import MissingMethod
 from autograd_cy._core.arrays.dtypes import dtype
+
+import autograd_cy.sparse  # its methods are attached when it is imported
+from autograd_cy._compat.missing import MissingMethod
 from autograd_cy._core.graph.tensor import Tensor, TensorBase
 from autograd_cy._core.modules import MODULES
 from tools.stubs.members import ATTRIBUTES, FIELDS, SPECIAL, UNTOLD, WRITABLE
@@ -29,10 +30,9 @@ HOMES = {
     "typing": ["Any", "NamedTuple", "Self", "SupportsIndex", "TypeAlias", "TypeVar", "overload"],
     "numpy": ["np"],
     "autograd_cy._core.arrays.dtypes": ["dtype"],
-    "autograd_cy._core.graph.node": ["Node"],
+    "autograd_cy._core.graph.node": ["Node", "SavedTensor"],
     "autograd_cy._core.batching.batched": ["BatchLevel"],
     "autograd_cy._core.graph.context": ["HookPair"],
-    "autograd_cy._core.graph.node": ["SavedTensor"],
     "autograd_cy._core.graph.tensor": ["Tensor", "_Array", "_Dims", "_DType", "_Index", "_Number", "_Operand"],
     "autograd_cy._core.ops": ["return_types"],
     "autograd_cy._core.runtime.handle": ["RemovableHandle"],

@@ -10,7 +10,6 @@ from autograd_cy._core.graph.node cimport (
 from autograd_cy._core.graph.record cimport (
     observe_end, observe_start, run_post_accumulate_hooks, run_post_hooks, run_pre_hooks)
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.state cimport thread_state
 
 

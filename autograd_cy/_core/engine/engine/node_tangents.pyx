@@ -12,7 +12,6 @@ from autograd_cy._core.graph.memory cimport is_sparse
 from autograd_cy._core.graph.node cimport Node
 cimport autograd_cy._core.graph.node as node_module
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, wants_grad
-from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.state cimport (
     KEEP_ZEROS, NO_GRAD, OP_HOOKS, Extent, current_mode, enter_modes, leave_modes, thread_state)
 

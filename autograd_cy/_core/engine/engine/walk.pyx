@@ -1,7 +1,7 @@
 """The walk: it runs the ready nodes of a task, the latest recorded first, until none is left. Nothing is recursive.
 
-`run` takes a node, `evaluate_node` takes out the sum of its gradients (`taken_out`, where hooks of its tensors run) and propagates
-it to the node's inputs, and so makes more nodes ready.
+`run` takes a node, `evaluate_node` takes out the sum of its gradients (`taken_out`, where hooks of its tensors run) and
+propagates it to the node's inputs, and so makes more nodes ready.
 """
 
 from cpython.object cimport PyObject

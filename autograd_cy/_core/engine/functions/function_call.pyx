@@ -13,7 +13,6 @@ from autograd_cy._core.graph.record cimport announce, observe_forward, set_tange
 from autograd_cy._core.graph.tensor cimport (
     AMONG_SEVERAL, IN_FUNCTION, Tensor, link_view, new_tensor, share_version, wants_grad)
 from autograd_cy._core.recording.events cimport FUNCTION, Span, begin_named, end, recorders_on
-from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.state cimport (
     ANOMALY, DETECT_NAN, FORWARD_AD, GUARDED, NO_GRAD, NODE_HOOKS, OP_HOOKS, SAVED_HOOKS, Extent, check_room, current_mode,
     enter_modes, leave_modes, own_modes, save_error, thread_state)

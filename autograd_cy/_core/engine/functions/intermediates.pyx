@@ -32,7 +32,6 @@ from autograd_cy._core.graph.memory cimport VersionCounter, is_sparse
 from autograd_cy._core.graph.node cimport NOTHING, Node
 from autograd_cy._core.graph.record cimport has_tangent, new_node, tangents_now
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor, share_version, wants_grad
-from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.state cimport FORWARD_AD, NO_GRAD, PACKAGE, current_mode
 
 from autograd_cy._core.graph.record import NotDifferentiable, register_op_hook

@@ -1,6 +1,7 @@
 """The operators of Tensor: one list, which the operations fill in.
 
-Tensor's special methods call `operate`. An operation fills in its operator where it is declared: `fill_operator(ADD, "add", ...)`.
+Tensor's special methods call `operate`. An operation fills in its operator where it is declared:
+`fill_operator(ADD, "add", ...)`.
 """
 
 cdef list names = [None] * OPERATORS

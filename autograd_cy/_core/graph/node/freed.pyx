@@ -20,7 +20,7 @@ cdef struct Backward:
     int number
     int instruction
     PyObject *code                  # owned: the user's code that called it, or NULL
-    unsigned long long sequence_number      # number of the next node recorded_at that time
+    unsigned long long sequence_number      # number of the next node at that time
 
 cdef Backward[KEPT] backwards
 cdef unsigned long long latest = 0
@@ -69,7 +69,7 @@ cdef str account_of(Node node, list roots):
     if node.freed_by <= 0 or noted.number != node.freed_by:
         return text + "."
     place = described(code, noted.instruction)
-    text += f", by the backward recorded_at {place}." if place else "."
+    text += f", by the backward at {place}." if place else "."
     if roots is None:
         return text
     link = link_to(node, roots, noted.sequence_number)
@@ -77,13 +77,13 @@ cdef str account_of(Node node, list roots):
         return text + " This backward starts from the same graph: give the first one retain_graph=True, or compute anew."
     user, maker, output = link
     return (f"{text} A tensor ties that graph to the new one: output {output} of {maker.name()}{recorded_at(maker)}, used by "
-            f"{user.name()}{recorded_at(user)}. If gradients are not to flow on into the old graph, detach() it before it is used "
-            "there.")
+            f"{user.name()}{recorded_at(user)}. If gradients are not to flow on into the old graph, detach() it before it is "
+            "used there.")
 
 
 cdef str recorded_at(Node node):
     cdef str place = described(node.code, node.instruction)
-    return f" (recorded recorded_at {place})" if place else ""
+    return f" (recorded at {place})" if place else ""
 
 
 cdef tuple link_to(Node freed, list roots, unsigned long long boundary):
@@ -117,7 +117,7 @@ def sequence_number():
 
 
 def is_freed_since(Tensor y, number):
-    """is_freed_since(y, number) -> bool: whether y's graph has a freed node with recorded_at least that sequence number."""
+    """is_freed_since(y, number) -> bool: whether y's graph has a freed node with at least that sequence number."""
     cdef unsigned long long boundary = number
     cdef object own = (<object> y).grad_fn
     cdef list stack = [] if own is None else [own]

@@ -13,7 +13,7 @@ NOTE [Saved tensors]
      tensor. The counter remembers the targets of the last few (`count_write`).
 """
 
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 
 from autograd_cy._core.arrays.buffers cimport is_owned, sizes_of

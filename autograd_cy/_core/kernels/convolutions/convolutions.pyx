@@ -459,7 +459,8 @@ cdef int sum_filters(cnp.ndarray g, cnp.ndarray bias) except -1:
     cdef int axis
     for axis in range(2, cnp.PyArray_NDIM(g)):
         planes.places *= cnp.PyArray_DIM(g, axis)
-    parallel_for(sum_planes_f32 if code_of(g) == FLOAT32 else sum_planes_f64, &planes, planes.filters, planes.images * planes.places)
+    parallel_for(sum_planes_f32 if code_of(g) == FLOAT32 else sum_planes_f64, &planes, planes.filters,
+                 planes.images * planes.places)
     return 0
 
 

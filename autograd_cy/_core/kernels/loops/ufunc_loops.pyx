@@ -13,7 +13,6 @@ import, and called here. The rules:
 from cpython.object cimport PyObject
 
 from autograd_cy._core.arrays.dtypes cimport BFLOAT16, BOOL, FLOAT32, NCODES, TYPE_NUM
-from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef extern from "numpy/ufuncobject.h":

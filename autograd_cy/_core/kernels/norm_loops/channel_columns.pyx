@@ -1,7 +1,7 @@
 """Loops of batch_norm on planes of one element, which are the columns of rows of channels (knows no Tensor).
 
-Columns are summed down the rows, COLUMN_BLOCK side by side, in double after each ROW_BLOCK rows. If rows are shorter, several are
-treated as one. Threads share columns, or slices of short rows, each with its own sums.
+Columns are summed down the rows, COLUMN_BLOCK side by side, in double after each ROW_BLOCK rows. If rows are shorter, several
+are treated as one. Threads share columns, or slices of short rows, each with its own sums.
 
 Arrays that fit the caches are gone through by tiles, strip by strip. Larger ones come from memory, which is fastest in
 order: rows of 512 channels took twice the time by tiles. FAR rows, far from each other, are in order as well, and take a
@@ -49,9 +49,9 @@ cdef extern from "channel_strips.h":
                            const double *constants, bint past) noexcept nogil
 
 cdef enum:
-    COLUMN_BLOCK = 1024              # that are summed, or normalized, side by side ...
+    COLUMN_BLOCK = 1024         # that are summed, or normalized, side by side ...
     STRIP = 64                  # ... of which so many have their sums in registers ...
-    ROW_BLOCK = 64                   # ... over so many rows, before they are added in double
+    ROW_BLOCK = 64              # ... over so many rows, before they are added in double
     TILE = 1 << 14              # elements of rows whose columns are taken strip by strip
     LARGE = 6 << 20             # bytes of an array, from which results don't enter the caches, and ...
     FAR = 4                     # ... so many rows of a tile are taken together
@@ -225,8 +225,8 @@ cdef inline Tiles tiles_of(const Planes *planes, npy_intp start, npy_intp rows, 
     """The tiles of the columns from `start` on in rows of elements of `size` bytes. `next_tile` moves to the first tile."""
     cdef npy_intp n = planes.channels, times = rows_at_once(n), columns = min(n - start, <npy_intp> COLUMN_BLOCK)
     cdef bint are_large = come_from_memory(planes, columns * times, size)
-    return Tiles(columns, columns * times, n * times, n * rows, 0, 0, ROW_BLOCK if are_large else max(TILE // (columns * times), 1),
-                 are_large)
+    cdef npy_intp most = ROW_BLOCK if are_large else max(TILE // (columns * times), 1)
+    return Tiles(columns, columns * times, n * times, n * rows, 0, 0, most, are_large)
 
 
 cdef inline bint next_tile(Tiles *tiles) noexcept nogil:

@@ -17,7 +17,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 cdef enum:
-    SUM_BLOCK = 1024            # elements of a kernel's results (half as many complex numbers) that are summed while in the cache
+    SUM_BLOCK = 1024        # elements of a kernel's results (half as many complex numbers) that are summed while in the cache
     RUNS = 64               # runs that are summed before they are added to their totals
 
 

@@ -32,14 +32,14 @@ cdef inline bint is_result(Real x, Real y, bint finds_nan) noexcept nogil:
 
 
 cdef inline Real part_of(Real g, Real y, int count) noexcept nogil:
-    """The share_gradient of each. The count is 0 if x was overwritten, or if the result is NaN: then the share_gradient is NaN."""
+    """The share of each. The count is 0 if x was overwritten, or if the result is NaN: then the share is NaN."""
     if count == 0:
         return y if y != y else g
     return g * (1 / <Real> count)
 
 
-cdef inline void share_gradient(const Real *g, const Real *x, const Real *y, Real *out, int *counts, npy_intp outer, npy_intp n,
-                       npy_intp inner, bint finds_nan) noexcept nogil:
+cdef inline void share_gradient(const Real *g, const Real *x, const Real *y, Real *out, int *counts, npy_intp outer,
+                                npy_intp n, npy_intp inner, bint finds_nan) noexcept nogil:
     """x and out are (outer, n, inner), g and y (outer, inner)."""
     cdef npy_intp i, k
     cdef int count

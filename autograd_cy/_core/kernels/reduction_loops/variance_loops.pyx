@@ -28,9 +28,9 @@ cdef extern from *:
     """
 
 cdef enum:
-    VARIANCE_BLOCK = 512             # elements summed lane by lane before the lanes are added
-    VARIANCE_COLUMNS = 256           # columns summed together ...
-    VARIANCE_ROWS = 64               # ... over so many rows, before they are added in double
+    VARIANCE_BLOCK = 512    # elements summed lane by lane before the lanes are added
+    VARIANCE_COLUMNS = 256  # columns summed together ...
+    VARIANCE_ROWS = 64      # ... over so many rows, before they are added in double
     COPIED = 4              # rows of strided columns that are copied at once
 
 
@@ -161,7 +161,8 @@ cdef inline void add_columns(char **args, npy_intp rows, npy_intp stride, npy_in
             add_deviations(x, count, stride, width, <const real *> &centers[0], &first[0], &second[0])
         else:
             for k in range(count):
-                copy_strided(<char *> &block[k * VARIANCE_COLUMNS], sizeof(real), x + k * stride, strides[1], width, sizeof(real))
+                copy_strided(<char *> &block[k * VARIANCE_COLUMNS], sizeof(real), x + k * stride, strides[1], width,
+                             sizeof(real))
             add_deviations(<const char *> &block[0], count, VARIANCE_COLUMNS * sizeof(real), width, <const real *> &centers[0],
                            &first[0], &second[0])
         for j in range(width):
@@ -189,7 +190,8 @@ cdef inline void add_plane(char **args, npy_intp rows, const npy_intp *strides, 
         while start < run.size:
             for k in range(3):
                 own[k] = args[k] + row * strides[k] + start * run.strides[k]
-            add_columns(own, rows if along else 1, strides[1], min(run.size - start, <npy_intp> VARIANCE_COLUMNS), run.strides, kind)
+            add_columns(own, rows if along else 1, strides[1], min(run.size - start, <npy_intp> VARIANCE_COLUMNS), run.strides,
+                        kind)
             start += VARIANCE_COLUMNS
 
 

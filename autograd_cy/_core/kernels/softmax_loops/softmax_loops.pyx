@@ -22,7 +22,6 @@ from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64
 from autograd_cy._core.kernels.loops cimport Kernel
 from autograd_cy._core.kernels.reduction_loops cimport LARGEST, real, row_total
 from autograd_cy._core.parallel.threads cimport parallel_for, thresholds
-from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
 

@@ -298,7 +298,7 @@ cdef int check_scattered(cnp.ndarray numbers, Py_ssize_t size, str message) exce
 
 
 cdef Tensor record_scattered(object node_class, tuple constants, Tensor x, Tensor index, Tensor source, cnp.ndarray array,
-                    bint shows_source=False):
+                             bint shows_source=False):
     cdef Tensor y = new_tensor(array)
     cdef Node node
     if needs_node(x) or (source is not None and needs_node(source)):

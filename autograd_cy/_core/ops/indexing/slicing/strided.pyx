@@ -158,7 +158,8 @@ cdef tuple products_of(tuple sizes, int batch):
 
 
 def batched_as_strided(call, input, size, stride, storage_offset=None):
-    return strided(<Tensor> call.value(input), (call.size, *sizes_argument((size,))), sizes_argument((stride,)), storage_offset, 1)
+    sizes = (call.size, *sizes_argument((size,)))
+    return strided(<Tensor> call.value(input), sizes, sizes_argument((stride,)), storage_offset, 1)
 
 
 cdef Tensor strided(Tensor x, tuple size, tuple stride, object storage_offset, int batch):

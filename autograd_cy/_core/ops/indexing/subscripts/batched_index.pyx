@@ -10,7 +10,6 @@ import numpy as np
 from autograd_cy._core.arrays.dtypes cimport BOOL, UINT8, code_of
 from autograd_cy._core.batching.batched cimport BatchedCall
 from autograd_cy._core.graph.tensor cimport Tensor, from_array
-from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.batched import rank_of
 from autograd_cy._core.batching.rules import declare_rule

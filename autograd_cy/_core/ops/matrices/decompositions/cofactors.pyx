@@ -19,7 +19,6 @@ from autograd_cy._core.graph.record cimport needs_node, new_node, record, record
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.gemm cimport eliminated, signs_of, solved_eliminated
 from autograd_cy._core.ops.matrices.systems cimport svd_arrays, ufunc, unbroadcast
-from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import declare_rule, on_values
 from autograd_cy._core.ops.matrices.systems import batched_pair

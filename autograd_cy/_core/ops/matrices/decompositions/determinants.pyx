@@ -13,7 +13,6 @@ from autograd_cy._core.graph.record cimport as_type, needs_node, new_node, recor
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.matrices.systems cimport (
     Decomposition, adjoint_of, dense, matrix_argument, record_outputs, ufunc)
-from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_matrices
 from autograd_cy._core.ops import return_types

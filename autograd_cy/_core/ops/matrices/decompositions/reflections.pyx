@@ -5,7 +5,6 @@ import numpy as np
 from autograd_cy._core.graph.record cimport shape_of, shown, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.ops.matrices.systems cimport adjoint_of, check_matrix, dense, lower, matrix_argument, upper_part
-from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE, on_matrices
 from autograd_cy._core.ops import return_types

@@ -11,7 +11,6 @@ from autograd_cy._core.graph.node cimport Node, Request, save_output, saved_arra
 from autograd_cy._core.graph.record cimport needs_node, new_node, record
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.gemm cimport solved_triangles
-from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import on_matrices
 from autograd_cy._core.ops import return_types

@@ -13,7 +13,6 @@ import numpy as np
 from autograd_cy._core.arrays.dtypes cimport FLOAT16, code_of, type_word
 from autograd_cy._core.graph.record cimport any_wanted, broadcast_sizes, new_node, record_all, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import on_matrices, sample_by_sample
 from autograd_cy._core.ops import return_types

@@ -1,8 +1,8 @@
 """Attention whose queries, keys and values are thirds of one projection: one operation with one gradient.
 
 Blocks are read and written in place, without views of heads or concatenation. Attention is made of other operations for
-batched inputs, tangents, subclasses and overrides, and if packed_by_blocks (attention_blocks.pyx) does not apply. Profilers record
-it as scaled_dot_product_attention().
+batched inputs, tangents, subclasses and overrides, and if attention by blocks (attention_blocks.pyx) does not apply. Profilers
+record it as scaled_dot_product_attention().
 """
 
 cimport cython
@@ -44,7 +44,7 @@ cdef Heads heads_in(cnp.ndarray array, const Layout *layout, int third) noexcept
 
 
 cdef Attention described_packed(cnp.ndarray packed, cnp.ndarray mask, cnp.ndarray sums, const Layout *layout, double scale,
-                         bint causal) noexcept:
+                                bint causal) noexcept:
     cdef Attention a
     a.dtype_code, a.samples, a.heads = code_of(packed), layout.samples, layout.heads
     a.rows = a.columns = layout.rows

@@ -60,7 +60,7 @@ cdef cnp.ndarray in_kernel_type(Tensor parameter, int dtype_code):
 
 
 cdef cnp.ndarray normalized_planes(cnp.ndarray x, const Planes *planes, cnp.ndarray means, cnp.ndarray scales, Tensor weight,
-                            Tensor bias):
+                                   Tensor bias):
     """(x - mean) * scale * weight + bias of a dense array."""
     cdef int dtype_code = code_of(x)
     cdef cnp.ndarray w = in_kernel_type(weight, dtype_code), b = in_kernel_type(bias, dtype_code)

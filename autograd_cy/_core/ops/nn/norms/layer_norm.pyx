@@ -28,7 +28,7 @@ cdef struct Layers:         # a dense array viewed as rows of n elements
 
 
 cdef Layers layers_of(cnp.ndarray array, int ndim) noexcept:
-    """The rows of an array that is normalized_layers over its last `ndim` dimensions."""
+    """The rows of an array that is normalized over its last `ndim` dimensions."""
     cdef Layers layers = Layers(1, 1)
     cdef int axis, first = cnp.PyArray_NDIM(array) - ndim
     for axis in range(first):
@@ -72,7 +72,7 @@ cdef tuple normalized_layers(Tensor input, Tensor weight, Tensor bias, int ndim,
 
 @cython.final
 cdef class NativeLayerNormBackward0(Node):
-    """The constants: the normalized_layers sizes, eps, and forward's means and scales, until they are released.
+    """The constants: the normalized sizes, eps, and forward's means and scales, until they are released.
 
     dtype_codes: the types of the input and of the parameters.
     """

@@ -9,7 +9,6 @@ from autograd_cy._core.batching.batched cimport values_of
 from autograd_cy._core.graph.record cimport tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
 from autograd_cy._core.ops.reductions.sums cimport values_fit
-from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.arrays.dtypes import finfo_of
 from autograd_cy._core.batching.rules import COMPOSITE

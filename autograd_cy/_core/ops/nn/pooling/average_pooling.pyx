@@ -1,4 +1,4 @@
-"""Pooling by the mean of each window, means_of_windows or adaptive_means, and by the p-norm."""
+"""Pooling by the mean of each window, strided or adaptive, and by the p-norm."""
 
 import numpy as np
 
@@ -103,8 +103,8 @@ cdef object averaged(object input, int dims, object kernel_size, object stride, 
     cdef str operation = f"avg_pool{dims}d"
     cdef Tensor x = tensor_argument(input, operation, "input", 1)
     check_planes(x, dims, f"non-empty {dims + 1}D or {dims + 2}D (batch mode) tensor expected for input")
-    return means_of_windows(input, dims, Pooling(operation, dims, kernel_size, stride, padding, 1, ceil_mode), count_include_pad,
-                   divisor_override)
+    windows = Pooling(operation, dims, kernel_size, stride, padding, 1, ceil_mode)
+    return means_of_windows(input, dims, windows, count_include_pad, divisor_override)
 
 
 cdef int check_rows(Tensor x, str operation) except -1:
@@ -162,7 +162,7 @@ def avg_pool3d(input, kernel_size, stride=None, padding=0, ceil_mode=False, coun
     return averaged(input, 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
 
 
-# adaptive_means
+# adaptive
 
 cdef object adaptive_means(object input, object output_size, int dims):
     cdef str operation = f"adaptive_avg_pool{dims}d"

@@ -116,6 +116,7 @@ def keys(x, a=-0.5):
 def lanczos(x):
     return np.where(abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0)
 
+
 FILTERS = {"bilinear": (triangle, 1), "bicubic": (keys, 2), "lanczos": (lanczos, 3)}       # with their radius
 
 

@@ -182,8 +182,8 @@ cdef int check_mode(str mode, int rank, object antialias, object align_corners) 
         return 0
     if rank in (3, 4, 5) and mode in ("linear", "bilinear", "trilinear"):
         raise NotImplementedError(f"Got {rank}D input, but {mode} mode needs {RANKS[mode]}D input")
-    raise NotImplementedError(f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {rank}D) for the modes: {KNOWN_MODES} "
-                              f"(got {mode})")
+    raise NotImplementedError(f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {rank}D) for the modes: "
+                              f"{KNOWN_MODES} (got {mode})")
 
 
 cdef int check_sizes(Tensor x, tuple sizes) except -1:

@@ -138,6 +138,7 @@ def addcdiv(input, tensor1, tensor2, *, value=1):
         raise RuntimeError(INTEGER_DIVISION)
     return combined(OP_add_quotient, as_tensor(input, "addcdiv"), a, b, value)
 
+
 INTEGER_DIVISION = (
     "Integer division with addcdiv is no longer supported, and in a future  release addcdiv will perform a true division of "
     "tensor1 and tensor2. The historic addcdiv behavior can be implemented as (input + value * torch.trunc(tensor1 / "

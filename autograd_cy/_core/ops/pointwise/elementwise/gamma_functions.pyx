@@ -16,7 +16,6 @@ from autograd_cy._core.graph.tensor cimport Tensor, extend, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.ops.pointwise.nodes cimport Pointwise
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, forward, row_of
-from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import declare_rule, on_values
 from autograd_cy._core.ops.registry import inplace_op, op

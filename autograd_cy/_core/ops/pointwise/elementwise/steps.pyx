@@ -9,7 +9,6 @@ from autograd_cy._core.graph.tensor cimport Tensor, from_array, new_tensor
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.ops.pointwise.nodes cimport Pointwise
 from autograd_cy._core.ops.pointwise.pointwise cimport binary, not_implemented_for, row_of, unary
-from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.ops.registry import inplace_op, op
 

@@ -18,7 +18,7 @@ from autograd_cy._core.ops.registry import op
 
 @op(methods=("aminmax",), batch=COMPOSITE)
 def aminmax(input, *, dim: int | None = None, keepdim: bool = False):
-    """aminmax(input, *, dim=None, keepdim=False) -> aminmax: the smallest and the largest of all elements, or along_or_flat `dim`.
+    """aminmax(input, *, dim=None, keepdim=False) -> aminmax: the smallest and the largest of all elements, or along `dim`.
 
     A named tuple; equal elements share the gradient.
 
@@ -40,7 +40,7 @@ cdef object without_nans(object x):
 @op(methods=("nansum",), batch=Along("dim", "all"))
 def nansum(input, dim: _Dims | None = None, keepdim: bool = False, *, dtype=None):
     """nansum(input, dim=None, keepdim=False, *, dtype=None) -> Tensor: the sum of the elements that are not nan, of all
-    or along_or_flat `dim`.
+    or along `dim`.
 
     >>> import autograd_cy as ag
     >>> ag.nansum(ag.tensor([1.0, float("nan"), 2.0]))
@@ -55,7 +55,7 @@ def nansum(input, dim: _Dims | None = None, keepdim: bool = False, *, dtype=None
 @op(methods=("nanmean",), batch=Along("dim", "all"))
 def nanmean(input, dim: _Dims | None = None, keepdim: bool = False, *, dtype=None):
     """nanmean(input, dim=None, keepdim=False, *, dtype=None) -> Tensor: the mean of the elements that are not nan, of all or
-    along_or_flat `dim`.
+    along `dim`.
 
     >>> import autograd_cy as ag
     >>> ag.nanmean(ag.tensor([1.0, float("nan"), 2.0]))
@@ -84,7 +84,7 @@ def batched_quantile(call, input, q, *args, **kwargs):
 @op(methods=("quantile",), batch=batched_quantile)
 def quantile(input, q: float | Tensor, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"):
     """quantile(input, q, dim=None, keepdim=False, *, interpolation='linear') -> Tensor: the value below which the fraction q
-    of all elements lies, or along_or_flat `dim`; `interpolation` between elements may be 'lower', 'higher', 'midpoint', 'nearest'.
+    of all elements lies, or along `dim`; `interpolation` between elements may be 'lower', 'higher', 'midpoint', 'nearest'.
 
     q is a number from 0 to 1, or a vector of them, which adds a first dimension to the result. If there is a nan, the result
     is nan.
@@ -129,7 +129,7 @@ cdef object quantiles(object input, object q, object dim, bint keepdim, object i
     if interpolation not in ROUNDED:
         above = ordered.gather(-1, new_tensor(np.ceil((<Tensor> ranks).array).astype(np.int64)))
         below = below + (above - below) * (ranks - new_tensor(places) if interpolation == "linear" else 0.5)
-    # the quantiles lie along_or_flat the last dimension, as the elements did
+    # the quantiles lie along the last dimension, as the elements did
     if dim is None or not sizes:
         result = below.reshape((-1,) + (1,) * len(sizes) if keepdim else (-1,))
     else:

@@ -8,7 +8,6 @@ from autograd_cy._core.batching.batched cimport BatchedTensor, batched, level_of
 from autograd_cy._core.graph.node cimport Node
 from autograd_cy._core.graph.record cimport record_linear, shape_of
 from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.runtime cimport numpy_api as cnp
 
 
 @cython.final
