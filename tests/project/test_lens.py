@@ -149,7 +149,7 @@ def test_places_of_the_core_get_file_function_and_line():
     line = line_of(TENSOR, "cdef Tensor new_tensor(")
     assert spot_of(Place(LIBRARY, f"/build/{TENSOR}", "anything", line)) == Spot("core", TENSOR, "new_tensor", line)
     # Python's own inline functions, in a function of the core, and one of Cython's.
-    symbol = "__pyx_f_11autograd_cy_5_core_5graph_11tensor_life_new_tensor"
+    symbol = "__pyx_f_11autograd_cy_5_core_5graph_6tensor_new_tensor"
     assert spot_of(Place(LIBRARY, "/usr/include/python3.11/object.h", symbol, 537)) == Spot("core", TENSOR, "new_tensor", 0)
     assert spot_of(Place(LIBRARY, "cython_utility", "__Pyx_Import", 3)) == Spot(HELPERS, "", "__Pyx_Import", 0)
     assert spot_of(Place("/usr/lib/libc.so.6", "", "malloc", 0)) == Spot("C library", "", "malloc", 0)
@@ -182,7 +182,7 @@ def test_yellow_is_counted_as_cython_does():
 def profile():
     """The costs of two lines of a function, its calls, and the rest."""
     line = line_of(TENSOR, "cdef Tensor new_tensor(")
-    symbol = "__pyx_f_11autograd_cy_5_core_5graph_11tensor_life_new_tensor"
+    symbol = "__pyx_f_11autograd_cy_5_core_5graph_6tensor_new_tensor"
     own = {
         Place(LIBRARY, TENSOR, symbol, line): 600,
         Place(LIBRARY, TENSOR, symbol, line + 1): 200,
@@ -205,7 +205,7 @@ def test_the_summary_adds_up(profile):
 def test_the_text_fits_100_columns(profile):
     summary = summarize(profile)
     for text in (as_text(summary, "a title " * 20), as_table({"a title " * 20: summary})):
-        assert "80.0%" in text and "new_tensor" in text and "graph/tensor_life.pyx:" in text
+        assert "80.0%" in text and "new_tensor" in text and "graph/tensor/tensor_life.pyx:" in text
         assert max(map(len, text.splitlines())) <= 100
 
 

@@ -114,7 +114,7 @@ def test_the_finder_finds_the_modules_of_its_list_and_no_other():
         assert spec.has_location and not spec.submodule_search_locations
     spec = finder.find_spec("autograd_cy._core.ops.nn")
     assert spec.loader is None and spec.submodule_search_locations == [os.path.join("core", "ops", "nn")]
-    others = ["autograd_cy._core.graph", "autograd_cy._core.graph.tensor.x", "autograd_cy._core.graph.node", "node", "numpy"]
+    others = ["autograd_cy._core.graph", "autograd_cy._core.graph.tensor.x", "autograd_cy._core.graph.record", "node", "numpy"]
     assert [name for name in others if finder.find_spec(name) is not None] == []
 
 

@@ -35,7 +35,7 @@ CALLS = {
     "item": (lambda x: x[7], "tensor.Tensor.__getitem__"),
     "assignment": (lambda x: x.detach().__setitem__(7, 1), "tensor.Tensor.__setitem__"),
     "function": (lambda x: torch.mul(x, torch.ones(5)), "pointwise.mul"),
-    "method": (lambda x: x.view(7), "shape_views.view"),
+    "method": (lambda x: x.view(7), "reshaping.view"),
     "attribute": (lambda x: setattr(x, "grad", 3), "tensor.Tensor.grad.__set__"),
     "in place": (lambda x: x.add_(1), "pointwise_inplace.add_"),
     "loss": (lambda x: F.cross_entropy(x, torch.tensor([0])), "cross_entropy.cross_entropy"),
@@ -169,7 +169,7 @@ def test_the_steps_for_subclasses_show_no_frame(kind):
         pass
 
     x = leaf([1.0, 2.0]) if kind == "Tensor" else leaf([1.0, 2.0]).as_subclass(Sub)
-    assert frames_of(lambda: x.expand(3)) == ["<lambda>", "shape_views.expand"]
+    assert frames_of(lambda: x.expand(3)) == ["<lambda>", "reshaping.expand"]
     assert frames_of(lambda: x.register_hook(3)) == ["<lambda>", "register_hook"]
     assert frames_of(lambda: x.backward()) == ["<lambda>", "backward"]
 

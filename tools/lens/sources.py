@@ -170,4 +170,6 @@ def full_name(spot: Spot) -> str:
     module = Path(spot.file).with_suffix("")
     if BUILD / "templates" in module.parents:
         module = module.relative_to(BUILD / "templates")
+    if (ROOT / module.parent).with_suffix(".pyx").exists():     # a part of that module
+        module = module.parent
     return ".".join([*module.parts, spot.function])

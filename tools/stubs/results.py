@@ -271,7 +271,3 @@ FUNCTIONS = {
     "without_tangent": "Tensor",
     "writes": "bool",
 }
-
-# Compiled modules that the facade imports for what they do when they are loaded.
-FOR_EFFECT = ["autograd_cy._core.engine.engine", "autograd_cy._core.engine.engine"]
-

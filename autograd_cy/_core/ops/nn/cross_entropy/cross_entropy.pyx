@@ -13,7 +13,8 @@ from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.label_loops cimport Totals, log_probabilities, picked, put_gradient
 from autograd_cy._core.kernels.reduction_loops cimport overlaps_shifted
 from autograd_cy._core.ops.nn.losses cimport (
-    MEAN, NONE, NllNode, check_target, check_weight, nll_loss_of, reduction_of, total_loss)
+    NllNode, check_target, check_weight, nll_loss_of, reduction_of, total_loss)
+from autograd_cy._core.ops.pointwise.nodes cimport MEAN, NONE
 from autograd_cy._core.ops.reductions.softmax cimport check_type, log_softmax_gradient
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

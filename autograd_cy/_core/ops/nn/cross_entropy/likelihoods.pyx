@@ -7,7 +7,8 @@ import numpy as np
 
 from autograd_cy._core.graph.record cimport shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor
-from autograd_cy._core.ops.nn.losses cimport MEAN, SUM, check_real, reduced, reduction_of
+from autograd_cy._core.ops.nn.losses cimport check_real, reduced, reduction_of
+from autograd_cy._core.ops.pointwise.nodes cimport MEAN, SUM
 from autograd_cy._core.runtime cimport numpy_api as cnp
 
 from autograd_cy._core.batching.rules import COMPOSITE

@@ -13,6 +13,7 @@ from autograd_cy._core.graph.memory cimport zeroed
 from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array, unpack
 from autograd_cy._core.graph.record cimport broadcast_sizes, needs_node, record2, shape_of, tensor_argument
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
+from autograd_cy._core.ops.pointwise.nodes cimport MEAN, NONE, SUM
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 

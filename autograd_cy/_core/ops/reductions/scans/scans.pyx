@@ -11,7 +11,8 @@ from autograd_cy._core.graph.node cimport Node, Request, save_input, saved_array
 from autograd_cy._core.graph.record cimport as_tensor, needs_node, new_node, record, shape_of
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
 from autograd_cy._core.kernels.ordering_loops cimport (
-    ADD, MULTIPLY, accumulated, logsumexp_gradient, product_gradient, running_extremes, running_logsumexp, sums_at)
+    accumulated, logsumexp_gradient, product_gradient, running_extremes, running_logsumexp, sums_at)
+from autograd_cy._core.kernels.reduction_loops cimport ADD, MULTIPLY
 from autograd_cy._core.ops.overwriting cimport in_place
 from autograd_cy._core.ops.reductions.ordering cimport Selecting
 from autograd_cy._core.ops.reductions.sums cimport (
