@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from autograd_cy._core.optim.updates import rows_to_update
 
 import autograd_cy as ag
+from autograd_cy._core.optim.updates import rows_to_update
 from autograd_cy.memory import empty_cache, memory_stats, set_cache_limit
 
 F = ag.nn.functional

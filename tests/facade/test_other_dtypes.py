@@ -5,9 +5,9 @@ import pickle
 
 import numpy as np
 import pytest
-from autograd_cy._core.arrays.dtypes import other_dtypes
 
 import autograd_cy as ag
+from autograd_cy._core.arrays.dtypes import other_dtypes
 from autograd_cy._core.ops.operations import OPS
 
 NAMES = [dtype.name for dtype in other_dtypes()]

@@ -11,10 +11,10 @@ import random
 from dataclasses import dataclass, fields
 
 import numpy as np
-from autograd_cy._core.arrays.dtypes import kind_of
 from op_calls import assert_unwritten
 
 import autograd_cy as ag
+from autograd_cy._core.arrays.dtypes import kind_of
 from autograd_cy._core.parallel.threads import TABLE, set_kernel_threads, set_threshold
 
 # by the type's letter, of the largest element

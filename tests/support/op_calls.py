@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from autograd_cy._core.arrays.dtypes import kind_of
 from op_case import Maker, OpInfo, Sample, map_arrays
 
 import autograd_cy as ag
+from autograd_cy._core.arrays.dtypes import kind_of
 
 OURS = ag.__name__ == "autograd_cy"
 OF_MEMORY = {"as_strided", "as_strided_copy", "as_strided_scatter"}  # what they see changes with the layout

@@ -12,10 +12,10 @@ from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from autograd_cy._core.arrays.dtypes import kind_of
 from op_promotion import RESULT_RULES
 
 import autograd_cy as ag
+from autograd_cy._core.arrays.dtypes import kind_of
 
 BOOL, INTS = ("bool",), ("uint8", "int8", "int16", "int32", "int64")
 HALF = ("float16", "bfloat16") if importlib.util.find_spec("ml_dtypes") else ("float16",)

@@ -5,6 +5,7 @@ Operands are NumPy arrays and Python numbers. The source is the section on type 
 """
 
 import numpy as np
+
 from autograd_cy._core.arrays.dtypes import kind_of
 
 DEFAULT = np.dtype("float32")

@@ -5,10 +5,11 @@ import itertools
 import numpy as np
 import op_references as ref
 import op_samples as samples
-from autograd_cy._core.arrays.dtypes import kind_of
 from op_case import BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, OpInfo, S
 from op_promotion import promote
 from op_samples import calls
+
+from autograd_cy._core.arrays.dtypes import kind_of
 
 F = "nn.functional."
 FLOAT = {"dtypes": FLOATS, "forward": HALF}

@@ -5,10 +5,11 @@ import math
 
 import numpy as np
 import op_samples as samples
-from autograd_cy._core.arrays.dtypes import kind_of
 from op_case import ALL, BOOL, COMPLEX, FLOATS, HALF, INTS, NONZERO, POSITIVE, OpInfo, S
 from op_promotion import promote
 from op_samples import calls
+
+from autograd_cy._core.arrays.dtypes import kind_of
 
 WITHIN_ONE, BEYOND_ONE = ((-0.9, 0.9),), ((1.2, 3.0),)
 NO_BOOL = INTS + HALF

@@ -2,8 +2,9 @@
 
 import numpy as np
 import op_references as ref
-from autograd_cy._core.arrays.dtypes import kind_of
 from op_case import FLOATS, INTS, OpInfo, S
+
+from autograd_cy._core.arrays.dtypes import kind_of
 
 
 def _row(path, reference, generate, **columns):

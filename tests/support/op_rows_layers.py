@@ -1,8 +1,9 @@
 """Rows of the op table: rows of a table by number, normalizations, attention."""
 
 import numpy as np
-from autograd_cy._core.arrays.dtypes import kind_of
 from op_case import ALL, COMPLEX, FLOATS, HALF, OpInfo, S
+
+from autograd_cy._core.arrays.dtypes import kind_of
 
 REAL_FLOATS = {"dtypes": FLOATS, "forward": HALF}
 

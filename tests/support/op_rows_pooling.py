@@ -6,9 +6,10 @@ import math
 import warnings
 
 import numpy as np
-from autograd_cy._core.arrays.dtypes import kind_of
 from op_case import BOOL, FLOATS, HALF, INTS, OpInfo, S
 from op_samples import calls
+
+from autograd_cy._core.arrays.dtypes import kind_of
 
 
 def each(value, dims):

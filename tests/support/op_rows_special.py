@@ -5,8 +5,9 @@ import functools
 import numpy as np
 import op_samples as samples
 import scipy.special as sp
-from autograd_cy._core.arrays.dtypes import kind_of
 from op_case import BOOL, FLOATS, HALF, INTS, POSITIVE, OpInfo, S
+
+from autograd_cy._core.arrays.dtypes import kind_of
 
 WITHIN_ONE, BETWEEN = ((-0.9, 0.9),), ((0.1, 0.9),)
 

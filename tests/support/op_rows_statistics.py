@@ -3,8 +3,9 @@
 import numpy as np
 import op_references as ref
 import op_samples as samples
-from autograd_cy._core.arrays.dtypes import kind_of
 from op_case import FLOATS, HALF, INTS, OpInfo, S
+
+from autograd_cy._core.arrays.dtypes import kind_of
 
 
 def with_mean(function):

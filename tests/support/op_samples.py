@@ -6,8 +6,9 @@ Each yields `S(...)` as one writes the call. Keep them tiny: gradcheck's cost gr
 import math
 
 import numpy as np
-from autograd_cy._core.arrays.dtypes import kind_of
 from op_case import S
+
+from autograd_cy._core.arrays.dtypes import kind_of
 
 # Elementwise
 

@@ -8,10 +8,9 @@ import textwrap
 from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 
-from autograd_cy._core.arrays.dtypes import dtype
-
 import autograd_cy.sparse  # its methods are attached when it is imported
 from autograd_cy._compat.missing import MissingMethod
+from autograd_cy._core.arrays.dtypes import dtype
 from autograd_cy._core.graph.tensor import Tensor, TensorBase
 from autograd_cy._core.modules import MODULES
 from tools.stubs.members import ATTRIBUTES, FIELDS, SPECIAL, UNTOLD, WRITABLE

@@ -8,7 +8,7 @@ from libc.math cimport INFINITY, exp, log1p
 from autograd_cy._core.arrays.buffers cimport is_flat, new_array
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, INT64, LONGDOUBLE, code_of
 from autograd_cy._core.kernels.borrowed cimport run, spaced
-from autograd_cy._core.kernels.reduction_loops cimport ADD, MULTIPLY, extended_extremes, extended_logcumsumexp, real
+from autograd_cy._core.kernels.reduction_loops cimport MULTIPLY, extended_extremes, extended_logcumsumexp, real
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
