@@ -163,11 +163,12 @@ def test_coverage_counts_lines_of_the_core(tmp_path):
     pytest.importorskip("Cython", reason="Cython, with coverage's plugin, is not installed (tools/test_sdist installs it)")
     script, settings = tmp_path / "covered.py", tmp_path / "settings"
     script.write_text("import autograd_cy as torch\nx = torch.ones(2, requires_grad=True)\n(x * x).sum().backward()\n")
-    settings.write_text(f"[run]\nplugins = Cython.Coverage\ndata_file = {tmp_path / 'data'}\ncore = ctrace\n")
+    settings.write_text(f"[run]\nplugins = coverage_plugin\ndata_file = {tmp_path / 'data'}\ncore = ctrace\n")
     coverage = [sys.executable, "-m", "coverage"]
     # Files go by their names from where the build began, which coverage looks up below the current folder.
     where = {"cwd": generated(), "capture_output": True, "text": True}
-    where["env"] = os.environ | {"PYTHONSAFEPATH": "1", "PYTHONPATH": str(Path(torch.__file__).parents[1])}
+    path = os.pathsep.join([str(Path(torch.__file__).parents[1]), str(ROOT / "tools")])
+    where["env"] = os.environ | {"PYTHONSAFEPATH": "1", "PYTHONPATH": path}
     run = subprocess.run([*coverage, "run", f"--rcfile={settings}", "--include=*/engine/*.pyx", str(script)], **where)
     assert run.returncode == 0, run.stdout + run.stderr
     report = subprocess.run([*coverage, "report", f"--rcfile={settings}"], **where)

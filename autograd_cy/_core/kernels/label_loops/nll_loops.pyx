@@ -6,9 +6,8 @@ without the classes. There may be a weight for each class.
 
 from cython cimport floating
 
-from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array, new_zeros, sizes_of
+from autograd_cy._core.arrays.buffers cimport MAX_DIMS, flat, in_type, new_array, new_zeros, sizes_of
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, INT64, code_of, kernel_code
-from autograd_cy._core.kernels.loops cimport MAX_DIMS
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 

@@ -12,11 +12,11 @@ import numpy as np
 
 from libc.string cimport memcpy
 
-from autograd_cy._core.arrays.buffers cimport cast, dense_copy, new_array, strided_view, typed_view
+from autograd_cy._core.arrays.buffers cimport MAX_DIMS, cast, dense_copy, new_array, strided_view, typed_view
 from autograd_cy._core.arrays.dtypes cimport (
     BFLOAT16, COMPLEX128, COMPLEX64, FLOAT32, FLOAT64, ITEMSIZE, LONGDOUBLE, NCODES, code_of, dtype, dtype_of, is_half,
     to_complex, to_real)
-from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, Walk, borrow, call_part, set_operand
+from autograd_cy._core.kernels.loops cimport Kernel, Walk, borrow, call_part, set_operand
 from autograd_cy._core.parallel.threads cimport thresholds
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

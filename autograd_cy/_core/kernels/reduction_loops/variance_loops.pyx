@@ -7,9 +7,9 @@ at a time, columns VARIANCE_COLUMNS at a time, so that no step depends on the on
 
 from libc.math cimport INFINITY, fabs, frexp, hypot, ldexp, sqrt
 
-from autograd_cy._core.arrays.buffers cimport cast, dense_copy, new_array, new_zeros
+from autograd_cy._core.arrays.buffers cimport MAX_DIMS, cast, dense_copy, new_array, new_zeros
 from autograd_cy._core.arrays.dtypes cimport COMPLEX128, COMPLEX64, FLOAT32, LONGDOUBLE, code_of, is_half, to_real
-from autograd_cy._core.kernels.loops cimport MAX_DIMS, Walk, copy_strided
+from autograd_cy._core.kernels.loops cimport Walk, copy_strided
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 

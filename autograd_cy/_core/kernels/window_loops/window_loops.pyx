@@ -9,10 +9,9 @@ cimport cython
 from libc.math cimport INFINITY
 from libc.stdlib cimport free, malloc
 
-from autograd_cy._core.arrays.buffers cimport flat, in_type, new_array, new_zeros
+from autograd_cy._core.arrays.buffers cimport MAX_DIMS, flat, in_type, new_array, new_zeros
 from autograd_cy._core.arrays.dtypes cimport FLOAT32, FLOAT64, INT64, code_of
 from autograd_cy._core.kernels.borrowed cimport run
-from autograd_cy._core.kernels.loops cimport MAX_DIMS
 from autograd_cy._core.parallel.threads cimport parallel_for
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

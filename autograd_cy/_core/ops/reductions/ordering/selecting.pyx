@@ -5,13 +5,12 @@ import numpy as np
 cimport cython
 from libc.string cimport memcpy
 
-from autograd_cy._core.arrays.buffers cimport dense_copy, is_flat, new_zeros, sizes_of
+from autograd_cy._core.arrays.buffers cimport MAX_DIMS, dense_copy, is_flat, new_zeros, sizes_of
 from autograd_cy._core.arrays.dtypes cimport code_of
 from autograd_cy._core.batching.batched cimport zeros_as
 from autograd_cy._core.graph.node cimport Node, save_input, unpack
 from autograd_cy._core.graph.record cimport needs_node, new_node, record
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-from autograd_cy._core.kernels.loops cimport MAX_DIMS
 from autograd_cy._core.kernels.selection_loops cimport take_along
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp

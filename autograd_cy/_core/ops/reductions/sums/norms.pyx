@@ -7,7 +7,7 @@ import numpy as np
 cimport cython
 from cpython.object cimport PyObject
 
-from autograd_cy._core.arrays.buffers cimport cast, new_zeros
+from autograd_cy._core.arrays.buffers cimport MAX_DIMS, cast, new_zeros
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, NCODES, as_dtype, code_of, is_half, promote, to_complex, to_real, type_word)
 from autograd_cy._core.engine.engine cimport limit_of_quotient
@@ -15,7 +15,7 @@ from autograd_cy._core.graph.context cimport note_zero_norm
 from autograd_cy._core.graph.node cimport saved_array, saved_like, unpack
 from autograd_cy._core.graph.record cimport as_tensor, needs_node
 from autograd_cy._core.graph.tensor cimport Tensor, new_tensor
-from autograd_cy._core.kernels.loops cimport MAX_DIMS, Kernel, borrow, evaluate
+from autograd_cy._core.kernels.loops cimport Kernel, borrow, evaluate
 from autograd_cy._core.kernels.reduction_loops cimport (
     DEVIATING, LARGEST, SIGNED, SMALLEST, SUM, SUM_OF_SIZES, SUM_OF_SQUARES, Dims, divided, pairs_of, reduced, reduced_sizes)
 from autograd_cy._core.ops.out_argument cimport call_into

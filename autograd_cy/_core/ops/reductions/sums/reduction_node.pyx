@@ -2,14 +2,14 @@
 
 from cpython.object cimport PyObject
 
-from autograd_cy._core.arrays.buffers cimport cast, is_flat, is_large, sizes_of
+from autograd_cy._core.arrays.buffers cimport MAX_DIMS, cast, is_flat, is_large, sizes_of
 from autograd_cy._core.arrays.dtypes cimport (
     COMPLEX64, FLOAT16, FLOAT32, INT64, as_dtype, code_of, dtype_of, is_differentiable, is_half, to_real, type_word)
 from autograd_cy._core.graph.memory cimport zeroed
 from autograd_cy._core.graph.node cimport Node, Request, linear_operation, save_input, save_output, saved_array, take, unpack
 from autograd_cy._core.graph.record cimport has_tangent, new_node, record, shape_of, wrap_dim
 from autograd_cy._core.graph.tensor cimport Tensor, wants_grad
-from autograd_cy._core.kernels.loops cimport MAX_DIMS, evaluate
+from autograd_cy._core.kernels.loops cimport evaluate
 from autograd_cy._core.kernels.reduction_loops cimport evaluate_added, expanded, reduced_shape
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
