@@ -110,7 +110,7 @@ BLOCKS = {
     "nans.BLOCK": 4096,
     "partials.PARTS": 16,
     "plane_convolutions.LANES": 32,
-    "plane_loops.BLOCK": 1024,
+    "runs.BLOCK": 1024,
     "plane_loops.COLUMNS": 2048,
     "reduction_loops.LANES": 32,
     "plane_loops.ROWS": 64,

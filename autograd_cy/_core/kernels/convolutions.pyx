@@ -7,4 +7,5 @@ cnp.import_array()
 include "convolutions/patches.pyx"
 include "convolutions/plane_convolutions.pyx"
 include "convolutions/convolutions.pyx"
+include "convolutions/convolution_gradients.pyx"
 include "convolutions/sliding.pyx"

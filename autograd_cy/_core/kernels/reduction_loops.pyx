@@ -4,6 +4,7 @@ from autograd_cy._core.runtime cimport numpy_api as cnp
 
 cnp.import_array()
 
+include "reduction_loops/runs.pyx"
 include "reduction_loops/plane_loops.pyx"
 include "reduction_loops/partials.pyx"
 include "reduction_loops/reduction_loops.pyx"
