@@ -57,7 +57,7 @@ DIRECTIVES = {
     "auto_pickle": False,       # pickled graphs make no sense, and Cython's code reads before it checks types
     "binding": True,
     "cdivision": True,
-    "freethreading_compatible": True,       # for the reasons in NOTE [Free threading] in runtime/own.pyx
+    "freethreading_compatible": True,       # for the reasons in NOTE [Free threading] in runtime/state/own.pyx
     "allow_none_for_extension_args": False,  # f(Tensor x) refuses None, which lacks the fields of a Tensor
     "initializedcheck": DEBUG,
     "nonecheck": DEBUG,
@@ -132,7 +132,7 @@ def module_name(source):
 
 
 def is_part(source):
-    """Whether a file is in the folder of a module's parts: parts/one.pyx with parts.pyx beside the folder."""
+    """Whether a file is in the folder of a module's parts: graph/tensor/tensor_life.pyx is part of graph/tensor.pyx."""
     return source.parent.with_suffix(source.suffix).exists()
 
 

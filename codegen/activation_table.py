@@ -1,7 +1,7 @@
 """Rows of pointwise_table.py: activations, and losses of single elements.
 
 Rows that are not public have a function in ops/nn which checks its arguments. A loss may be summed in the same node
-(ops/pointwise/loss_node.pyx).
+(ops/pointwise/nodes/loss_node.pyx).
 """
 
 from codegen.rows import Row

@@ -51,6 +51,17 @@ def test_architecture_names_what_there_is():
     assert named - known == set()
 
 
+def test_sources_that_are_named_exist():
+    """Documents, comments and docstrings named modules that had become parts of another one."""
+    paths = [path for s in ("pyx", "pxd", "pyx.in") for path in (ROOT / "autograd_cy").rglob(f"*.{s}")]
+    known = {str(path.relative_to(ROOT)).removesuffix(".in") for path in paths}
+    documents = [path for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")) if path.name != "upstream.md"]
+    texts = [*SOURCES.values(), *(path.read_text(encoding="utf-8") for path in (*documents, ROOT / "setup.py"))]
+    named = {name for text in texts for name in re.findall(r"(?<![\w./])((?:\w+/)*\w+\.(?:pyx|pxd))\b", text)}
+    gone = [name for name in named if not any(f"/{path}".endswith(f"/{name}") or name.endswith(f"/{path}") for path in known)]
+    assert sorted(gone) == []
+
+
 def test_deliberate_differences_stand_in_the_documents():
     """A test that names an undocumented difference cannot be collected."""
     assert len(said()) > 20 and "sparse tensors" in said()[0]

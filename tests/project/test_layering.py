@@ -9,7 +9,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
-from common import ROOT
+from common import ROOT, is_part
 
 SUFFIXES = (".py", ".pyx", ".pxd", ".pyx.in")
 
@@ -73,7 +73,7 @@ def cython_imports(text: str) -> Iterator[Import]:
 
 def module_of(path: Path, root: Path = ROOT) -> str:
     """The name of a file's module inside the package; a package's name for its __init__, the whole's for a part."""
-    if (root / path.parent).with_suffix(".pyx").exists():
+    if is_part(path, root):
         return ".".join(path.parent.parts[1:])
     stem = path.name.split(".")[0]
     parts = path.parent.parts if stem == "__init__" else (*path.parent.parts, stem)
@@ -228,8 +228,7 @@ def test_circles_are_found():
 
 def test_pointers_are_filled_before_they_are_called():
     """A recorded backward of a norm called one that only an import of forward mode filled: the interpreter ended."""
-    # loaded by what opens dual levels, and by what allows threads
-    later = {"engine.node_tangents", "engine.sharing", "engine.parallel_walk"}
+    later = {"engine.parallel_walk"}  # loaded by what allows threads
     script = "import sys, autograd_cy; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert {f"autograd_cy._core.{module}" for module in set(POINTERS.values()) - later} <= set(loaded)

@@ -12,7 +12,7 @@ import sys
 import types
 
 import pytest
-from common import ROOT
+from common import ROOT, is_part
 
 import autograd_cy
 from autograd_cy._core import modules
@@ -101,8 +101,7 @@ def sources() -> set[str]:
     """The names of all compiled modules, by their sources."""
     core = ROOT / "autograd_cy" / "_core"
     paths = [path.relative_to(ROOT) for suffix in (".pyx", ".pyx.in") for path in core.rglob(f"*{suffix}")]
-    paths = [path for path in paths if not (ROOT / path.parent).with_suffix(".pyx").exists()]  # a part of a module
-    return {".".join([*path.parent.parts, path.name.partition(".")[0]]) for path in paths}
+    return {".".join([*path.parent.parts, path.name.partition(".")[0]]) for path in paths if not is_part(path)}
 
 
 def test_the_finder_finds_the_modules_of_its_list_and_no_other():

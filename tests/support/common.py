@@ -18,6 +18,12 @@ import autograd_cy as torch
 
 ROOT = Path(__file__).resolve().parents[2]        # the folder of README.md
 
+
+def is_part(path, root=ROOT):
+    """Whether a source, a path below `root`, is a part of a module: graph/tensor/tensor_life.pyx of graph/tensor.pyx."""
+    return (root / path.parent).with_suffix(".pyx").exists()
+
+
 IS_TORCH = torch.__name__ == "torch"
 
 # Under `make sanitize`, whose allocator is another one.

@@ -78,7 +78,7 @@ def lines_with_callees(profile: Profile) -> Counter[tuple[str, int]]:
 
 
 def short(file: str, line: int) -> str:
-    """short("autograd_cy/_core/graph/node/node.pyx", 7) -> "graph/node.pyx:7"."""
+    """short("autograd_cy/_core/graph/node/node.pyx", 7) -> "graph/node/node.pyx:7"."""
     path = Path(file)
     for folder in (BUILD / "templates", CORE):
         if folder in path.parents:

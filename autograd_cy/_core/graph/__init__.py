@@ -3,4 +3,4 @@
 It knows no operation and runs no backward. Imports: runtime, recording, parallel, arrays.
 """
 
-from autograd_cy._core.graph import node  # noqa: F401  (of the circle of tensor, node and saved, the one to start with)
+from autograd_cy._core.graph import node  # noqa: F401  (of the circle of tensor and node, the one to start with)

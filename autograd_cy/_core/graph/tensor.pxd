@@ -73,7 +73,7 @@ cdef enum:                          # how a view was made
 cdef void *tensor_type              # Tensor, for comparing types
 
 ctypedef int (*Renew)(Tensor view, bint of_tangents) except -1
-cdef Renew renew                    # writes/views.pyx sets it
+cdef Renew renew                    # writes/inplace/views.pyx sets it
 
 cdef TensorExtras extras_of_tensor(Tensor tensor)
 cdef Seldom seldom_of(TensorExtras extras)

@@ -9,7 +9,7 @@ from autograd_cy._core.kernels.loops cimport Kernel, Loop, Part
 from autograd_cy._core.runtime cimport numpy_api as cnp
 from autograd_cy._core.runtime.numpy_api cimport npy_intp
 
-# in plane_loops.pyx
+# in runs.pyx and plane_loops.pyx
 ctypedef fused real:
     float
     double

@@ -94,7 +94,7 @@ cdef BatchLevel innermost(tuple tensors):
     return level
 
 
-cdef object concatenate             # ops/shapes/shape.pyx sets it to cat
+cdef object concatenate             # ops/shapes/reshaping/shape.pyx sets it to cat
 
 
 def set_concatenate(function):

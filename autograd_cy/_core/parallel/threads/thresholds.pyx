@@ -1,6 +1,6 @@
 """Thresholds: sizes at which another algorithm takes over (knows nothing).
 
-The .pxd describes them. They were found by measuring. Only tests change them, so that small arrays take the paths of large
+threads.pxd describes them. They were found by measuring. Only tests change them, so that small arrays take the paths of large
 ones (`tests/support/crossings.py`). A new threshold belongs here, unless it is the length of an array on the stack. Loops read
 them from one struct: two loads from the cache, too few to show in a benchmark.
 """

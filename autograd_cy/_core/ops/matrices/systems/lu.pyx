@@ -1,6 +1,6 @@
 """LU decompositions: A = P @ L @ U with a permutation P, a unit lower triangular L and an upper triangular U.
 
-The decomposition is ours (kernels/elimination.pyx), as NumPy does not expose LAPACK's. Each pivot is the row, numbered from
+The decomposition is ours (elimination.pyx), as NumPy does not expose LAPACK's. Each pivot is the row, numbered from
 1, with which a row was exchanged, in order.
 
 Derivatives: as PyTorch arranges them. For matrices that are not square, the leading square part is differentiated as a
